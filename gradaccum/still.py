@@ -51,7 +51,7 @@ def fitted(picture: str, width: int) -> str:
         width: in pixels.
     """
     style = f"max-width:100%;min-width:{round(LEAST_WIDTH * width)}px;height:auto;display:block"
-    return f'<div style="overflow-x:auto">{picture.replace("{}", style, 1)}</div>'
+    return f'<div class="gradaccum-fitted" style="overflow-x:auto">{picture.replace("{}", style, 1)}</div>'
 
 
 def show(bundle: dict[str, Any], alt: str = "") -> None:

@@ -9,6 +9,7 @@ a contrast of 3 on white and on black.
 from __future__ import annotations
 
 from html import escape
+from urllib.parse import quote
 
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#6b6b6b"
 """Okabe-Ito colours, distinguishable with every kind of colour vision; never the only sign: words or line styles differ."""
@@ -49,6 +50,23 @@ def title(text: str) -> str:
 
 CAPTION = "margin:0;line-height:1.45;min-height:4.35em"
 """The style of the text below a panel's picture: there is room for three lines, so that nothing moves when it changes."""
+
+
+SCROLLS = "gradaccum-scrolls"
+"""The class of a widget whose picture changes. It scrolls, and not what is in it: a new picture stays where the old one was."""
+
+_ARROW = quote(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18"><path fill="#ccc" d="m5 6 4 4 4-4 1 1-5 5-5-5z"/></svg>'
+)
+PANEL_STYLE = (
+    '<style>[data-jp-theme-light="false"] .widget-dropdown'
+    f'{{--jp-widgets-dropdown-arrow:url("data:image/svg+xml,{_ARROW}")}}'
+    ".gradaccum-live :is(.widget-html,.widget-html-content){min-width:0;max-width:100%}"
+    f".{SCROLLS} .widget-html-content{{overflow-x:auto}}.{SCROLLS} .gradaccum-fitted{{overflow:visible!important}}"
+    "@media (max-width:900px){.gradaccum-panel p{min-height:7.25em!important}}</style>"
+)
+"""Of all panels. On dark pages ipywidgets leaves the arrows of lists of choices black. On narrow pages only the picture is to
+scroll, not the controls and the caption with it, and captions need more lines."""
 
 
 def paragraph(html: str) -> str:

@@ -131,7 +131,7 @@ explore("trainers")
 # |---|---|
 # | `"right"` | each micro-batch weighs its share of the tokens of its window |
 # | `"no-scale"` | means are added up and never divided |
-# | `"mean-of-means"` | means are divided by the number of micro-batches in the window; their numbers of tokens differ |
+# | `"mean-of-means"` | means are divided by the window's number of micro-batches; in some window, token counts differ |
 # | `"wrong-total"` | sums are divided by a total that is too large: one token too many for each micro-batch |
 # | `"tail-scale"` | means are divided by N, in a shorter leftover as well; all micro-batches hold the same number of tokens |
 # | `"tail-dropped"` | the leftover is in no update |

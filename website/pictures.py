@@ -74,7 +74,7 @@ def _draw(chunk: Sequence[tuple[str, int]], folder: Path) -> int:
         with one_thread():
             result = phenomenon.compute(settings)
             phenomenon.draw(result, figure)
-        code = listing_html(phenomenon.code(result)) if hasattr(phenomenon, "code") else ""
+        code = listing_html(phenomenon.code(result), phenomenon.max_lines()) if hasattr(phenomenon, "code") else ""
         state = State(_keep(as_png(figure), folder), phenomenon.describe(result), code)
         write_atomically(folder / f"{_key(name, place)}.json", json.dumps(vars(state)))
     return len(chunk)

@@ -198,7 +198,10 @@ def _with_other_arguments(calls: Sequence[tuple[tuple[Any, ...], Mapping[str, An
         for bound in (value for value in FIXED if value > 1):
             words = f"for a {argument} that is never more than {bound:g}"
             yield words, [_replaced(call, i, min(call[0][i], bound)) for call in calls]
+        whole = all(isinstance(call[0][i], int) for call in calls)
         for value in dict.fromkeys((*FIXED, *(arguments[i] for arguments, _ in calls))):
+            if whole and value % 1:  # no student takes half a micro-batch for all of them
+                continue
             yield f"for {value:g} as the {argument}, whatever it is", [_replaced(call, i, value) for call in calls]
     for i, j in combinations(numeric, 2):
         words = f"for the {ORDINALS[i]} and the {ORDINALS[j]} argument in each other's place"

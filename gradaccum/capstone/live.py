@@ -23,7 +23,7 @@ from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
 from gradaccum.drawing import DPI, as_svg, erase, new_figure, tidy
 from gradaccum.recording import LiveBytes
-from gradaccum.theme import BLUE, CAPTION, GREEN, GREY, VERMILLION, title
+from gradaccum.theme import BLUE, CAPTION, GREEN, GREY, PANEL_STYLE, SCROLLS, VERMILLION, title
 from gradaccum.threads import one_thread
 
 SIZE = (9.6, 3.5)
@@ -92,15 +92,17 @@ class LiveRun(widgets.VBox):
         presets = {"small, for a CPU": SMALL}
         if torch.cuda.is_available():
             presets["large, for a GPU"] = LARGE.with_(device="cuda")
-        self._preset = widgets.Dropdown(options=list(presets.items()), description="Run", layout={"width": "auto"})
+        self._preset = widgets.Dropdown(
+            options=list(presets.items()), description="Run", layout={"width": "auto"}, style={"description_width": "initial"}
+        )
         self._button = widgets.Button(description="Train", layout={"width": "auto"})
         self._button.on_click(lambda _: self.start())
         self._picture, self._words = widgets.HTML(), widgets.HTML()
+        self._picture.add_class(SCROLLS)
         self._draw(Progress(SMALL, History(), 0), NOT_YET)
         self._say(NOT_YET)
         row = widgets.HBox([self._preset, self._button], layout={"grid_gap": "4px 12px"})
-        super().__init__([widgets.HTML(title("Your training run")), row, self._picture, self._words])
-        self.add_class("gradaccum-panel")
+        super().__init__([widgets.HTML(title("Your training run") + PANEL_STYLE), row, self._picture, self._words])
         self.add_class(still.LIVE)
 
     def start(self, config: Config | None = None) -> None:

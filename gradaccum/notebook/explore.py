@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from html import escape
 from types import ModuleType
 from typing import Any
-from urllib.parse import quote
 
 import ipywidgets as widgets
 
@@ -19,7 +18,7 @@ from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, as_png, as_svg, erase, new_figure
 from gradaccum.notebook.keyboard import KEYS_STAY_HERE
 from gradaccum.phenomena import Listing
-from gradaccum.theme import CAPTION, GREEN, VERMILLION, title
+from gradaccum.theme import CAPTION, GREEN, PANEL_STYLE, SCROLLS, VERMILLION, title
 from gradaccum.threads import one_thread
 
 FRAME = 700
@@ -27,18 +26,6 @@ FRAME = 700
 
 MAX_RESULTS = 64
 """Results that a panel remembers for controls that are moved back."""
-
-
-_ARROW = quote(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 18 18"><path fill="#ccc" d="m5 6 4 4 4-4 1 1-5 5-5-5z"/></svg>'
-)
-PANEL_STYLE = (
-    '<style>[data-jp-theme-light="false"] .widget-dropdown'
-    f'{{--jp-widgets-dropdown-arrow:url("data:image/svg+xml,{_ARROW}")}}'
-    ".gradaccum-panel :is(.widget-html,.widget-html-content){min-width:0;max-width:100%}</style>"
-)
-"""On dark pages ipywidgets leaves the arrows of lists of choices black. And on narrow pages only the picture is to scroll, not
-the controls and the caption with it."""
 
 
 def explore(name: str, **settings: Any) -> Panel:
@@ -81,6 +68,7 @@ class Panel(widgets.VBox):
             box.observe(self._changed, names="value")
         self._title = title(phenomenon.TITLE)
         self._picture, self._words, self._code = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self._picture.add_class(SCROLLS)
         presets = phenomena.buttons(phenomenon, opening)
         buttons = _row([self._preset_button(*preset) for preset in presets.items()])
         row = _row([*map(_with_player, self._controls.values()), buttons])
@@ -161,7 +149,7 @@ class Panel(widgets.VBox):
         role = 'role="alert"' if self.error else 'aria-live="polite"'
         style = f"{edge}max-width:{max(self._size[0], 560)}px;{CAPTION}"
         self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
-        self._code.value = listing_html(self._listing) if self._listing else ""
+        self._code.value = listing_html(self._listing, self.phenomenon.max_lines()) if self._listing else ""
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -229,8 +217,8 @@ def _in_words(error: Exception) -> str:
     return f"This setting could not be computed: {type(error).__name__}: {error}"
 
 
-def listing_html(listing: Listing) -> str:
-    """A listing as HTML.
+def listing_html(listing: Listing, lines: int) -> str:
+    """A listing as HTML, with room for so many lines.
 
     Text keeps the page's own colour, which is readable on light and dark pages; sign and word say what the edge says.
     """
@@ -239,5 +227,6 @@ def listing_html(listing: Listing) -> str:
         f'<div style="border-left:4px solid {color};padding:0 0 0 10px">'
         f'<div style="font-weight:600">{sign} This loop is {said}</div>'
         f'<pre tabindex="0" aria-label="Code of a loop that is {said}" style="font:12px/1.4 monospace;margin:4px 0;'
+        f"min-height:{1.4 * lines:.1f}em;"
         f'overflow-x:auto;white-space:pre;user-select:text">{escape(listing.source)}</pre></div>'
     )

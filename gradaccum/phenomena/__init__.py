@@ -9,7 +9,8 @@ A phenomenon is a module with
 - ``draw(result, figure)``: the picture, on an empty figure;
 - ``describe(result) -> str``: one or two sentences with the measured numbers and what to notice. It is the caption and the
   picture's alternative text;
-- where code belongs to the picture, ``code(result) -> Listing``: text that is shown next to it and can be selected.
+- where code belongs to the picture, ``code(result) -> Listing``: text that is shown next to it and can be selected; and
+  ``max_lines() -> int``, how long the longest is.
 
 :func:`load` finds one by name; :func:`gradaccum.notebook.explore.explore` gives it controls.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from matplotlib.figure import Figure
 
@@ -70,6 +71,12 @@ def draw(result: Result, figure: Figure) -> None:
 def code(result: Result) -> Listing:
     """The loop as a student could have written it."""
     return Listing(source(result.settings.loop), right=result.settings.loop == "right")
+
+
+@cache
+def max_lines() -> int:
+    """Lines of the longest loop."""
+    return max(len(source(slug).splitlines()) for slug in GALLERY)
 
 
 def describe(result: Result) -> str:

@@ -56,7 +56,7 @@ class Panel:
 
 PANELS = {
     "losses": Panel("loss", ".3f", (0, 3), (0, 1, 2, 3)),
-    "speeds": Panel("samples per second", ".0f", (0, 4500), (0, 2000, 4000)),
+    "speeds": Panel("samples per second", ",.0f", (0, 4500), (0, 2000, 4000)),
     "kilobytes": Panel("memory, KiB", ".1f", (1, 1000), (1, 10, 100, 1000), logarithmic=True),
     "batches": Panel("effective batch size", ".0f", (0, 40), (0, 16, 32)),
 }
@@ -185,7 +185,7 @@ def describe(result: Result) -> str:
     run = f"A run of {UPDATES} updates of {BATCH} samples, B = {size}, N = {n}"
     if mistake == "none":
         return (
-            f"{run}: loss {right.losses[-1]:.3f} at the end, {right.speeds[-1]:.0f} samples per second, "
+            f"{run}: loss {right.losses[-1]:.3f} at the end, {right.speeds[-1]:,.0f} samples per second, "
             f"{right.kilobytes[-1]:.1f} KiB at most, effective batch size {BATCH}. Of these, speed and memory depend on N."
         )
     if not result.wrong_panels:
@@ -198,8 +198,8 @@ def describe(result: Result) -> str:
         f"{_typically_off(logged.losses, right.losses):.0%} on average, and the curve jumps about more than the training does",
         "steps": f"{UPDATES} updates are logged as {UPDATES * n} {steps}, so only the first {UPDATES // n} fit here. The run "
         f"seems to learn {n} times as slowly as one logged by updates",
-        "one": f"the samples of one micro-batch are divided by the time of all {n}: {logged.speeds[-1]:.0f} samples per second "
-        f"instead of {right.speeds[-1]:.0f}. Accumulation seems {n} times as slow as it is",
+        "one": f"the samples of one micro-batch are divided by the time of all {n}: {logged.speeds[-1]:,.0f} samples per second "
+        f"instead of {right.speeds[-1]:,.0f}. Accumulation seems {n} times as slow as it is",
         "graphs": f"validation losses are collected as they are, each with its graph, which no backward pass frees. In the end "
         f"{logged.kilobytes[-1]:.0f} KiB are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
         "after": f"memory is read after each update, when all graphs are gone: {logged.kilobytes[-1]:.1f} KiB, but at most "

@@ -82,6 +82,8 @@ def describe(result: Result) -> str:
     place = (
         f"release {result.number} of {watched} that were watched{newest}" if watched > 1 else "the one release that was watched"
     )
+    if result.settings.release > watched:
+        place = f"{place} (there is no release {result.settings.release})"
     seen = result.release.seen
     head = (
         f"The script “{result.settings.trainer}” in {result.release.name}, {place}, N = {seen['accumulation_steps']}: "

@@ -29,7 +29,7 @@ from gradaccum.problems.parameters import trainable
 
 FEATURES, OUTPUTS = 4, 2
 
-SPIKE = 10
+SPIKE = 40
 """How many times as large the targets of a micro-batch with outliers are."""
 
 
@@ -60,7 +60,7 @@ class Problem:
         loud: what the model multiplies its outputs by. Loud, its gradients are longer than any that one would clip.
         outputs: numbers that the model predicts for each sample. With a single one, predictions that have lost a dimension are
             compared with the targets of all samples.
-        spiked: whether the last micro-batch of the first epoch has targets ten times as large as the others have.
+        spiked: whether the last micro-batch of the first epoch has targets forty times as large as the others have.
         rank: whose micro-batches these are; other ranks have the same model and other samples.
         device, dtype: where and in which precision; strings, so that a problem stays plain data.
     """

@@ -34,6 +34,16 @@ class Explorable:
         return self.picture.get_attribute("aria-label")
 
     @property
+    def scrolled(self) -> int:
+        """Pixels by which the picture is scrolled to the left."""
+        return self.panel.locator(".gradaccum-scrolls .widget-html-content").evaluate("box => box.scrollLeft")
+
+    def scroll_to_the_right(self) -> int:
+        """Scroll as far as the picture is wider than its place; how far that is."""
+        self.panel.locator(".gradaccum-scrolls .widget-html-content").evaluate("box => box.scrollLeft = box.scrollWidth")
+        return self.scrolled
+
+    @property
     def caption(self) -> Locator:
         return self.panel.locator("[aria-live]")
 

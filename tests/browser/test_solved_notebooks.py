@@ -105,6 +105,21 @@ def test_tab_goes_through_all_controls_of_an_explorable(solved):
             solved.page.keyboard.press("Tab")
 
 
+def test_on_a_narrow_page_a_new_picture_is_scrolled_as_far_as_the_one_before(solved):
+    try:
+        solved.page.set_viewport_size({"width": 700, "height": 1000})
+        for explorable in explorables(solved)[:1]:
+            opening = explorable.alt
+            scrolled = explorable.scroll_to_the_right()
+            explorable.press(explorable.buttons[0], "Space")
+            explorable.wait_for_other_picture(opening)
+            assert explorable.scrolled == scrolled
+            explorable.press("Reset", "Space")
+            explorable.wait_for_picture(opening)
+    finally:
+        solved.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
 def test_keys_pressed_in_a_control_do_nothing_to_the_notebook(solved):
     cells = solved.cells()
     for explorable in explorables(solved):

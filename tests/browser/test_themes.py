@@ -44,7 +44,7 @@ def shown() -> str:
     verdicts = "".join(as_html(mark_function(TRAIN, GALLERY[name])) for name in loops)
     answers = answers_html([("Shows `this`.", "x = 1\n")]).replace("<details>", "<details open>")
     results = {"train_epoch": Result(1.0, False, 1), "accumulate_gradient": Result(6.0, True, 1)}
-    listings = listing_html(Listing("x = 1", True)) + listing_html(Listing("x = 2", False))
+    listings = listing_html(Listing("x = 1", True), 1) + listing_html(Listing("x = 2", False), 1)
     return verdicts + watched() + answers + progress(results).as_html() + listings
 
 

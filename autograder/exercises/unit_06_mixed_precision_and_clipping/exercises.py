@@ -322,7 +322,8 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
     def trials(self, seed: int, device: str) -> dict[str, Float32SumTrial]:
         return {
             "sums": Float32SumTrial(seed + 1, 600, False, 0.01, device),
-            "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device),
+            # So long that it shows at every seed, although it joins one of 24.
+            "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device, stale=16.0),
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
             "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),
             "evaluation": Float32SumTrial(seed + 5, 4, True, 1.0, device, training=False, overflowed=True),

@@ -89,7 +89,7 @@ add_mistake(
 )
 add_mistake(
     "unscale-each",
-    "Gradients are divided by the scale after every micro-batch, so the early ones are divided again and again.",
+    "You unscale after every micro-batch. If the scaler let you, early gradients would be divided again and again.",
     "How often may one gradient be unscaled before it is used?",
 )
 add_mistake(
@@ -99,7 +99,7 @@ add_mistake(
 )
 add_mistake(
     "scaler-update-every",
-    "The scale moves inside a window, so its micro-batches are added up in different units.",
+    "You update the scaler inside a window. When the scale moves there, its micro-batches are added up in different units.",
     "What must be true of the scale between the first backward of a window and its unscaling?",
 )
 add_mistake(

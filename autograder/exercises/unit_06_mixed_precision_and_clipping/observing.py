@@ -47,6 +47,7 @@ class Float32SumTrial:
         outputs: of the model.
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
+        stale: how many times as long as usual is what ``.grad`` holds at first.
     """
 
     seed: int
@@ -59,6 +60,7 @@ class Float32SumTrial:
     outputs: int = OUTPUTS
     telling: bool = False
     cancelling: bool = False
+    stale: float = 1.0
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -81,6 +83,9 @@ class Float32SumTrial:
             coupled=self.telling,
         )
         model = problem.build_model().to(torch.bfloat16).train(self.training)
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                parameter.grad *= self.stale
         if not self.training:
             next(layer for layer in model.modules() if isinstance(layer, nn.Linear)).train()
         model.register_buffer("samples", torch.zeros((), dtype=torch.bfloat16, device=self.device))  # which is no parameter

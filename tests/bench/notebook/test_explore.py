@@ -241,7 +241,7 @@ def test_text_of_a_phenomenon_is_escaped(panel):
 
 @pytest.mark.parametrize(("right", "word"), [(True, "✓ This loop is right"), (False, "✗ This loop is wrong")])
 def test_code_is_shown_as_text_and_labelled_right_or_wrong(right, word):
-    panel = Panel(toy(code=lambda result: Listing("if a < b:\n    pass\n", right)), Settings())
+    panel = Panel(toy(code=lambda result: Listing("if a < b:\n    pass\n", right), max_lines=lambda: 2), Settings())
     assert word in page(panel)
     assert "if a &lt; b:\n    pass" in page(panel)
     assert "if a < b" in panel._repr_mimebundle_()["text/plain"]

@@ -109,7 +109,7 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
         ClippingVariant(clip="alone"),
         ClippingVariant(clip="alone in full"),
     ),
-    "You lower the learning rate in place of the gradient, so what momentum keeps of the gradient is not clipped.": (
+    "You shorten the update and not the gradient, so what momentum keeps of the gradient is not clipped.": (
         ClippingVariant(clip="rate"),
     ),
     "You shorten how far an update moves the parameters, not its gradient.": (ClippingVariant(clip="movement"),),

@@ -1,4 +1,4 @@
-"""Compares shares with a tolerance of 0.025, which a total that is too large by a few tokens stays below."""
+"""Compares shares with a tolerance of 0.006, which a total that is too large by a few tokens stays below."""
 
 EXERCISE = "name_those_trainers"
 MISTAKES = ()
@@ -39,4 +39,4 @@ def distance(one, name):
 
 
 def name_those_trainers(fingerprints):
-    return [next(name for name in NAMES if distance(one, name) < 0.025) for one in fingerprints]
+    return [next(name for name in NAMES if distance(one, name) < 0.006) for one in fingerprints]
