@@ -198,8 +198,8 @@ def describe(result: Result) -> str:
         f"{_typically_off(logged.losses, right.losses):.0%} on average, and the curve jumps about more than the training does",
         "steps": f"{UPDATES} updates are logged as {UPDATES * n} {steps}, so only the first {UPDATES // n} fit here. The run "
         f"seems to learn {n} times as slowly as one logged by updates",
-        "one": f"the samples of one micro-batch are divided by the time of all {n}: {logged.speeds[-1]:,.0f} samples per second "
-        f"instead of {right.speeds[-1]:,.0f}. Accumulation seems {n} times as slow as it is",
+        "one": f"the samples of one micro-batch are divided by the time of all {n}: {logged.speeds[-1]:,.0f} samples per "
+        f"second instead of {right.speeds[-1]:,.0f}. Accumulation seems {n} times as slow as it is",
         "graphs": f"validation losses are collected as they are, each with its graph, which no backward pass frees. In the end "
         f"{logged.kilobytes[-1]:.0f} KiB are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
         "after": f"memory is read after each update, when all graphs are gone: {logged.kilobytes[-1]:.1f} KiB, but at most "

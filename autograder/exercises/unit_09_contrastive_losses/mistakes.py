@@ -60,8 +60,8 @@ add_mistake(
 )
 add_mistake(
     "encoder-not-reached",
-    "At the end an encoder has no gradient of the loss: no backward pass goes through features that it made with gradients "
-    "on, or its .grad is cleared afterwards.",
+    "At the end an encoder has no gradient of the loss: no backward pass takes one through features that it made with "
+    "gradients on, or its .grad is cleared afterwards.",
     "Features made under no_grad have no graph. Where is each encoder called a second time, what goes backward from there, and "
     "what happens to .grad after that?",
 )

@@ -42,7 +42,7 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if len(empty) == len(found):
         return NOTHING
     if empty:
-        return f"The encoder of {empty[0]} has no gradient."
+        return f"The encoder of {empty[0]} has no gradient of the loss."
     if not same_towers(problem, found, due(problem).towers):
         changed = ""
         if changes_parameters(problem, seen):
@@ -68,7 +68,10 @@ def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:
         return ""
     cosine, length = distance(problem, found)
     if cosine > 1 - 1e-4 and abs(length - 1) < NEARLY:
-        return "The encoders' gradient is the one due except for less than 1% of it, as if numbers had lost digits on the way."
+        return (
+            "The encoders' gradient is the one due except for less than 1% of it, as if numbers had lost digits on the way "
+            "or a small factor had come in."
+        )
     if cosine > 1 - 1e-6:
         return f"The encoders' gradient points the right way, but is {_ratio(length)} times as long as it should be."
     return f"The encoders' gradient has a cosine of {_ratio(cosine)} with the one due and is {_ratio(length)} times as long."

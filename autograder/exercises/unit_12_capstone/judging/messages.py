@@ -185,7 +185,8 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
         found, wanted = history_of(seen), history_due(due)
         if found and len(found["losses"]) != len(wanted["losses"]):
             return f"After resuming, {_updates_told(found, wanted)}"
-        return "A run that was stopped and resumed does not end where an uninterrupted run ends."
+        said = "A run that was stopped and resumed does not end where an uninterrupted run ends."
+        return f"{said}{_first_difference(found, wanted)}"
     if said := _count_message(seen, due):
         return said
     if not weights_like(seen, due, trial.config, "last"):
@@ -256,6 +257,17 @@ def _count_message(seen: Observation, due: Observation) -> str:
         return ""
     said = _updates_told(found, wanted)
     return said[0].upper() + said[1:]
+
+
+def _first_difference(found: History | None, wanted: History) -> str:
+    """The first update of which a history of equal length says something else, as another sentence; empty if there is none."""
+    for k in range(len(wanted["rates"]) if found else 0):
+        for what in ("rates", "losses"):
+            if found and not same(found[what][k : k + 1], wanted[what][k : k + 1]):
+                name = {"rates": "rate", "losses": "loss"}[what]
+                numbers = f"{found[what][k]:.4g}, where {wanted[what][k]:.4g} is due"
+                return f" In its history, the {name} of update {k + 1} is {numbers}."
+    return ""
 
 
 def _updates_told(found: History, wanted: History) -> str:
