@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import Style, tidy
+from gradaccum.drawing import LABEL, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
 
@@ -141,9 +141,10 @@ def _draw_errors(axes: Axes, result: Result) -> None:
         axes.plot(result.counts, values, markersize=5 if chosen else 3, linewidth=2 if chosen else 1, **look)
     _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "10⁻⁶", "0.1%", "100%"])
     axes.axvline(result.settings.count, color=GREY, linewidth=0.8)
+    place: Style = {"fontsize": 9, "transform": axes.transAxes}
     for k, (name, look) in enumerate(LOOKS.items()):
         sign = {"x": "×", "o": "●", "s": "■"}[look["marker"]]
-        axes.text(0.03 + 0.24 * k, 0.935, f"{sign} {name}", color=look["color"], fontsize=9, transform=axes.transAxes)
+        axes.text(0.03 + 0.24 * k, 0.935, f"{sign} {name}", color=look["color"], bbox=LABEL, **place)
 
 
 def _draw_sums(axes: Axes, result: Result) -> None:

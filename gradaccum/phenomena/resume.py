@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from gradaccum.drawing import Style, tidy
+from gradaccum.drawing import LABEL, Style, tidy
 from gradaccum.phenomena import control
 from gradaccum.resuming import Run, RunProblem, put_state, state_of
 from gradaccum.theme import BLUE, GREEN, GREY, VERMILLION
@@ -159,7 +159,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.axvline(result.settings.kill, color="black", linewidth=1.5)
     axes.set(ylim=(0, 18), yticks=[0, 5, 10, 15])
     left = result.settings.kill > PROBLEM.total / 2
-    text: Style = {"fontsize": 9, "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}}
+    text: Style = {"fontsize": 9, "bbox": LABEL}
     axes.text(result.settings.kill + (-0.3 if left else 0.3), 17, "killed", ha="right" if left else "left", **text)
     axes.text(20.3, 15.4, "– – never killed", color=GREEN, ha="right", **text)
     sign = "● resumed" if result.identical else "× resumed"
@@ -172,4 +172,4 @@ def _draw_distances(axes: Axes, result: Result) -> None:
     axes.axvline(result.settings.kill, color="black", linewidth=1.5)
     axes.set(ylim=(-0.05, 1.2), yticks=[0, 0.5, 1])
     if result.identical:
-        axes.text(20.3, 0.1, "0, to the last bit", color=BLUE, fontsize=10, ha="right", fontweight="bold")
+        axes.text(20.3, 0.1, "0, to the last bit", color=BLUE, fontsize=10, ha="right", fontweight="bold", bbox=LABEL)
