@@ -21,7 +21,7 @@ from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
-from gradaccum.drawing import DPI, as_svg, erase, new_figure, tidy
+from gradaccum.drawing import DPI, LABEL, as_svg, erase, new_figure, tidy
 from gradaccum.recording import LiveBytes
 from gradaccum.theme import BLUE, CAPTION, GREEN, GREY, PANEL_STYLE, SCROLLS, VERMILLION, title
 from gradaccum.threads import one_thread
@@ -114,7 +114,7 @@ class LiveRun(widgets.VBox):
             self._say("One of the functions above is not written yet.", wrong=True)
         except (Exception, KeyboardInterrupt) as error:
             self.error = error
-            self._say(f"The run ended with {type(error).__name__}: {error}", wrong=True)
+            self._say(f"The run ended with {type(error).__name__}" + (f": {error}" if str(error) else "."), wrong=True)
         finally:
             self._button.disabled = False
 
@@ -148,7 +148,8 @@ class LiveRun(widgets.VBox):
         caption = describe(progress)
         self._draw(progress, caption)
         lines = "".join(f"<li><code>{escape(line)}</code></li>" for line in progress.written)
-        self._words.value = _paragraph(caption) + (f"It makes up lines like these:<ul>{lines}</ul>" if lines else "")
+        made_up = f"<details><summary>Lines that it makes up</summary><ul>{lines}</ul></details>" if lines else ""
+        self._words.value = _paragraph(caption) + (made_up or _NOT_YET_WRITTEN)
 
     def _draw(self, progress: Progress, caption: str) -> None:
         erase(self._figure)
@@ -156,7 +157,7 @@ class LiveRun(widgets.VBox):
         self._picture.value = as_svg(self._figure, caption)
 
     def _say(self, text: str, wrong: bool = False) -> None:
-        self._words.value = _paragraph(text, wrong)
+        self._words.value = _paragraph(text, wrong) + _NOT_YET_WRITTEN
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live panel, and for pages without a kernel the last picture."""
@@ -229,9 +230,13 @@ def _draw_bytes(axes: Axes, progress: Progress) -> None:
         axes.bar([0], [progress.peak / MIB], width=0.5, color=color, hatch="" if progress.within else "///")
         axes.text(0, progress.peak / MIB, f"{progress.peak / MIB:.1f}", ha="center", va="bottom", fontsize=9, color=color)
     axes.axhline(limit, color=VERMILLION, linestyle="--", linewidth=1.4)
-    axes.text(0.58, limit, f"allowed: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION)
+    axes.text(0.58, limit, f"allowed: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION, bbox=LABEL)
     axes.set(xlim=(-0.6, 0.6), ylim=(0, max(1.3 * limit, 1.15 * progress.peak / MIB)), xticks=[])
     axes.text(0, -0.02 * axes.get_ylim()[1], "this run", ha="center", va="top", fontsize=9, color=GREY)
+
+
+_NOT_YET_WRITTEN = "<div>&nbsp;</div>"
+"""The place of the lines that a finished model makes up, so that nothing moves when they come."""
 
 
 def _paragraph(text: str, wrong: bool = False) -> str:

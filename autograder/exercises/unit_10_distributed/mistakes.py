@@ -7,8 +7,8 @@ from gradaccum.diagnosis.catalogue import add_mistake
 for _slug, _message, _hint in (
     (
         "sync-every",
-        "Your gradients travel after every micro-batch: N all-reduces per window where one would do. The updates are right, "
-        "but all this costs time.",
+        "Your gradients travel after every micro-batch: N all-reduces per window where one would do. That changes no "
+        "update, but it costs time.",
         "Which of a window's backward passes is the only one that has to talk to the other ranks?",
     ),
     (
