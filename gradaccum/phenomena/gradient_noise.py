@@ -143,8 +143,8 @@ def describe(result: Result) -> str:
             f"(n − B)/(n − 1) = {factor:.2f}, is {due:.3g}"
         )
     return (
-        f"{moment} the variance is {said}. {law}. Noise and gradient are equally long at a batch of "
-        f"{result.noise_scale:.3g}, the simple noise scale."
+        f"{moment} the variance is {said}. {law}. Drawn with replacement, noise and gradient are equally "
+        f"long at a batch of {result.noise_scale:.3g}, the simple noise scale."
     )
 
 

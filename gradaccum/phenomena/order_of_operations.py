@@ -119,7 +119,7 @@ def describe(result: Result) -> str:
     """What the update is, what was due, and why they differ."""
     settings, due = result.settings, float(result.due.norm())
     start = (
-        f"{settings.chain[0].upper()}{settings.chain[1:]}, with scale {settings.scale:,} and threshold {settings.max_norm:g}:"
+        f"{settings.chain[0].upper()}{settings.chain[1:]}, with scale {settings.scale:,} and threshold {settings.max_norm:,g}:"
     )
     if result.ruined:
         return f"{start} a gradient overflowed float16 and nothing checked for it, so the parameters are no longer numbers."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import torch
+from torch import nn
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -21,10 +24,10 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
     update_message,
     uses_no_rate,
 )
-from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
+from autograder.exercises.unit_01_batches_and_gradients.observing import OTHER_SEED, BatchTrial
 from autograder.judging.failures import first_failure
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.problems import OUTPUTS, Problem, best_dtype
+from gradaccum.problems import OUTPUTS, MicroBatch, Problem, best_dtype, joined
 
 UNIT = "01_batches_and_gradients"
 
@@ -75,6 +78,20 @@ def ends_fit_best(trial: BatchTrial) -> bool:
     model = trial.problem.build_model()
     losses = torch.stack([trial.loss_fn(model(x), y) for x, y in trial.problem.batches()])
     return bool(losses[[0, -1]].max() < losses.mean())
+
+
+@torch.no_grad()
+def with_loss(trial: BatchTrial, low: float, high: float) -> BatchTrial:
+    """The trial, with other data if need be, so that its loss is between these."""
+    model, samples = trial.exact()
+    if low < float(trial.loss_fn(*_predicted(model, samples))) < high:
+        return trial
+    return with_loss(replace(trial, problem=trial.problem.with_(seed=trial.problem.seed + OTHER_SEED)), low, high)
+
+
+def _predicted(model: nn.Module, samples: list[MicroBatch]) -> MicroBatch:
+    x, y = joined(samples)
+    return model(x), y
 
 
 RATES = (0.035, 0.055, 0.075, 0.135, 0.155, 0.215)
@@ -205,7 +222,7 @@ class SgdStep(Exercise[BatchTrial]):
         chance = trial_random(self.id, seed)
         a, b, c = chance.sample(SAMPLES, 3)
         rates = chance.sample(RATES, 6)
-        return {
+        trials = {
             "update": BatchTrial(batch_problem(seed + 1, device, a, gated=True), lr=rates[0]),
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True), lr=rates[1]),
             "clean": BatchTrial(batch_problem(seed + 3, device, c, stale=True), lr=rates[2]),
@@ -222,6 +239,9 @@ class SgdStep(Exercise[BatchTrial]):
             "overflowed": BatchTrial(batch_problem(seed + 11, device, b, overflowed=True), lr=rates[3]),
             "steep": BatchTrial(batch_problem(seed + 12, device, c), lr=STEEP),
         }
+        # A function that does something else where the loss is low is wrong about a single sample, at every seed.
+        high = {name: with_loss(trials[name], 1.0, math.inf) for name in (*(part.name for part in self.parts), "evaluating")}
+        return trials | high | {"alone": with_loss(trials["alone"], 0.0, 0.7)}
 
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
         slugs: list[str] = []

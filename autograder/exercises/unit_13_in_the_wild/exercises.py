@@ -131,6 +131,9 @@ class RepairedTrainer(Exercise[RepairTrial]):
         holes = [*hard(n), *((0,), (0, 0), (0,), (0,))[:n], *hard(n), *((0,), (1,), (0,), (0,))[:n]]
         holes[chance.randrange(n)] = (0,)
         holes[2 * n + chance.randrange(n)] = (0, 0)
+        last = hard(n), hard(n)
+        while sum(map(sum, last[0])) == sum(map(sum, last[1])):
+            last = hard(n), hard(n)
         return {
             "tokens": trial(1, hard(3 * n), gated=True, extras=True, grouped=True),
             "token 0": trial(9, hard(2 * n), zero_counts=True),
@@ -138,8 +141,8 @@ class RepairedTrainer(Exercise[RepairTrial]):
             "leftover": trial(3, hard(n + left)),
             "short": trial(4, hard(n - 1)),
             # Their windows are 2, 3 and 1: a number of a window that goes on is wrong in the second epoch.
-            # The last two are equally long.
-            "epochs": trial(5, hard(n + left), hard(2 * n + 1), hard(1), hard(n), hard(n), gated=True),
+            # The last two are equally long, and hold unequal numbers of tokens.
+            "epochs": trial(5, hard(n + left), hard(2 * n + 1), hard(1), *last, gated=True),
             "beside": trial(8, hard(2 * n), beside=True),
             "empty": trial(6, tuple(holes)),
             "probe": trial(7, hard(n + left), hard(2 * n + 1), hard(n - 1), gated=True, frozen=True),
