@@ -12,7 +12,7 @@ class Limits:
     """What a submission may use; seconds as :func:`autograder.observing.student_calls.stopwatch` counts them.
 
     Attributes:
-        statement: seconds for one definition or import outside of functions; other statements have those of a trial, if fewer.
+        statement: seconds for one definition or import; any other statement outside of functions has no more than ``trial``.
         load: seconds for all of them; after it only definitions and imports are still run.
         trial: seconds for a function on one trial.
         grace: additional seconds, by the clock, before a process that ignores the other limits is ended.

@@ -200,7 +200,7 @@ def _with_other_arguments(calls: Sequence[tuple[tuple[Any, ...], Mapping[str, An
             yield words, [_replaced(call, i, min(call[0][i], bound)) for call in calls]
         whole = all(isinstance(call[0][i], int) for call in calls)
         for value in dict.fromkeys((*FIXED, *(arguments[i] for arguments, _ in calls))):
-            if whole and value % 1:  # no student takes half a micro-batch for all of them
+            if whole and value % 1:  # of whole numbers nobody takes a fraction
                 continue
             yield f"for {value:g} as the {argument}, whatever it is", [_replaced(call, i, value) for call in calls]
     for i, j in combinations(numeric, 2):

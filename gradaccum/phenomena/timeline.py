@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from gradaccum.drawing import ON_DARK, ON_PALE, PALE_BLUE, Style, draw_fingerprint, draw_strip, tidy
+from gradaccum.drawing import LABEL, ON_DARK, ON_PALE, PALE_BLUE, Style, draw_fingerprint, draw_strip, tidy
 from gradaccum.fingerprint import Fingerprint, expected, read, solve
 from gradaccum.fingerprint_words import listing, number
 from gradaccum.loops import GALLERY
@@ -35,7 +35,6 @@ LOOPS = {
 }
 LANES = {"forward": PALE_BLUE, "backward": BLUE, "step": GREEN, "clear": GREY}
 PEAK_SHOWN = 30.0
-LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def test_on_a_narrow_page_a_new_picture_is_scrolled_as_far_as_the_one_before(sol
         solved.page.set_viewport_size({"width": 700, "height": 1000})
         for explorable in explorables(solved)[:1]:
             opening = explorable.alt
-            scrolled = explorable.scroll_to_the_right()
+            assert (scrolled := explorable.scroll_to_the_right()) > 0
             explorable.press(explorable.buttons[0], "Space")
             explorable.wait_for_other_picture(opening)
             assert explorable.scrolled == scrolled

@@ -15,7 +15,7 @@ from autograder.classroom.gradebook.cell_grades import PointsOfCell, points_of_e
 from autograder.classroom.gradebook.database import open_gradebook
 from autograder.classroom.gradebook.lateness import Lateness, update_lateness
 from autograder.classroom.regrades import Regrade, read_regrades
-from autograder.classroom.returning.mathml import markdown_html
+from autograder.classroom.returning.page_markdown import markdown_html
 from autograder.contract.units import UNITS
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from autograder.classroom.gradebook.nbgrader_converters import ConvertingError, 
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.collect_submissions import newest_attempts
-from autograder.classroom.returning import mathml
+from autograder.classroom.returning import page_markdown
 from autograder.classroom.returning.decided_notes import Decisions, ShowDecisions, read_decisions
 from autograder.support.atomic_files import written_atomically
 from autograder.support.interrupts import stoppable
@@ -70,7 +70,7 @@ class _Generate(KeepsCause, GenerateFeedback):
         if "template_name" not in chosen and "extra_template_basedirs" not in chosen:
             ours, theirs = Config(), self.config.HTMLExporter
             ours.HTMLExporter.template_name = TEMPLATE
-            ours.HTMLExporter.filters = {"markdown2html": f"{mathml.__name__}.markdown_with_mathml"}
+            ours.HTMLExporter.filters = {"markdown2html": f"{page_markdown.__name__}.markdown_with_mathml"}
             ours.HTMLExporter.extra_template_basedirs = [str(TEMPLATES)]
             ours.HTMLExporter.extra_template_paths = [*theirs.extra_template_paths, *theirs.extra_template_basedirs]
             self.update_config(ours)

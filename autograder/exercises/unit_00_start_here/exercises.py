@@ -74,7 +74,7 @@ def _others(gradients: torch.Tensor) -> dict[str, torch.Tensor]:
     ordered, present = gradients.sort(0).values, (gradients != 0).sum(0).clamp(min=1)
     not_zero = gradients.flatten(1).any(1).sum().clamp(min=1)
     return {
-        "the mean of those that are not zero": gradients.sum(0) / not_zero,
+        "their mean without those that are zero": gradients.sum(0) / not_zero,
         "their median, number by number": gradients.median(0).values,
         "their mean without the smallest and the largest number": (ordered[1:-1] if len(ordered) > 2 else ordered).mean(0),
         "their sum divided by how many are not zero, number by number": gradients.sum(0) / present,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import torch
-from torch import nn
 
 from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
@@ -27,7 +26,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
 from autograder.exercises.unit_01_batches_and_gradients.observing import OTHER_SEED, BatchTrial
 from autograder.judging.failures import first_failure
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.problems import OUTPUTS, MicroBatch, Problem, best_dtype, joined
+from gradaccum.problems import OUTPUTS, Problem, best_dtype, joined
 
 UNIT = "01_batches_and_gradients"
 
@@ -83,15 +82,12 @@ def ends_fit_best(trial: BatchTrial) -> bool:
 @torch.no_grad()
 def with_loss(trial: BatchTrial, low: float, high: float) -> BatchTrial:
     """The trial, with other data if need be, so that its loss is between these."""
-    model, samples = trial.exact()
-    if low < float(trial.loss_fn(*_predicted(model, samples))) < high:
-        return trial
-    return with_loss(replace(trial, problem=trial.problem.with_(seed=trial.problem.seed + OTHER_SEED)), low, high)
-
-
-def _predicted(model: nn.Module, samples: list[MicroBatch]) -> MicroBatch:
-    x, y = joined(samples)
-    return model(x), y
+    while True:
+        model, samples = trial.exact()
+        x, y = joined(samples)
+        if low < float(trial.loss_fn(model(x), y)) < high:
+            return trial
+        trial = replace(trial, problem=trial.problem.with_(seed=trial.problem.seed + OTHER_SEED))
 
 
 RATES = (0.035, 0.055, 0.075, 0.135, 0.155, 0.215)

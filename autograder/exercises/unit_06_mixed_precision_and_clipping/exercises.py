@@ -322,7 +322,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
     def trials(self, seed: int, device: str) -> dict[str, Float32SumTrial]:
         return {
             "sums": Float32SumTrial(seed + 1, 600, False, 0.01, device),
-            # So long that it shows at every seed, although it joins one of 24.
+            # What .grad holds at first is so long that it shows at every seed, although it joins one of 24.
             "ragged": Float32SumTrial(seed + 2, 24, True, 1.0, device, stale=16.0),
             "telling": Float32SumTrial(seed + 3, 24, False, 1.0, device, telling=True),
             "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),

@@ -35,7 +35,6 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     nearly_message,
     other_size,
     repeated_mistake,
-    report_mistakes,
     resume_message,
     run_message,
     weights_message,
@@ -47,6 +46,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     run_due,
     updates_after_every,
 )
+from autograder.exercises.unit_12_capstone.judging.reports import report_mistakes
 from autograder.exercises.unit_12_capstone.observing import CHECKPOINTS, RunTrial, WindowTrial
 from autograder.judging.calls import judge_calls, remembered
 from autograder.judging.token_words import in_tokens

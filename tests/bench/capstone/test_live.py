@@ -24,6 +24,8 @@ def panel():
 
 def test_the_panel_says_what_to_do_before_a_run(panel):
     assert "Press Train" in panel._words.value
+    assert "Press Train" in panel._picture.value
+    assert "allowed" in panel._picture.value
     assert panel._repr_mimebundle_()["text/plain"]
 
 
@@ -39,6 +41,12 @@ def test_a_finished_run_is_described_by_its_own_numbers(panel):
     assert "within the budget" in said
     assert said.split(".")[0] in panel._picture.value
     assert all(line in panel._words.value for line in progress.written if line.isalnum())
+
+
+def test_the_lines_that_a_model_makes_up_are_folded_so_that_the_panel_keeps_its_height(panel):
+    assert "<details" not in panel._words.value
+    panel.start(within(TINY))
+    assert "<details><summary>Lines that it makes up</summary>" in panel._words.value
 
 
 def test_the_panel_shows_a_run_while_it_lasts(panel, monkeypatch):

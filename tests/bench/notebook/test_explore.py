@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import gc
 import html
+import re
 import subprocess
 import sys
 import threading
 import time
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ipywidgets as widgets
 import nbformat
@@ -20,6 +21,7 @@ from matplotlib.figure import Figure
 from nbconvert import HTMLExporter
 
 from gradaccum import phenomena
+from gradaccum.loops import GALLERY
 from gradaccum.notebook.explore import Panel, explore
 from gradaccum.phenomena import Listing, control
 
@@ -245,6 +247,16 @@ def test_code_is_shown_as_text_and_labelled_right_or_wrong(right, word):
     assert word in page(panel)
     assert "if a &lt; b:\n    pass" in page(panel)
     assert "if a < b" in panel._repr_mimebundle_()["text/plain"]
+
+
+def test_the_gallery_has_room_for_its_longest_loop_whatever_the_loop():
+    panel = explore("gallery")
+    longest, rooms = 0, set()
+    for loop in GALLERY:
+        panel.set(replace(panel.settings, loop=loop))
+        longest = max(longest, len(panel._listing.source.splitlines()))
+        rooms |= set(re.findall(r"min-height:([\d.]+)em", panel._code.value))
+    assert rooms == {f"{1.4 * longest:.1f}"}
 
 
 def test_the_gallery_changes_code_with_the_loop():

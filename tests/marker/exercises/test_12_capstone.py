@@ -9,6 +9,7 @@ import torch
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises, exercises_of
+from autograder.exercises.unit_12_capstone.judging.messages import resume_message
 from autograder.exercises.unit_12_capstone.judging.references import ceiling_of, run_due
 from autograder.exercises.unit_12_capstone.observing import observe_run
 from autograder.isolation import wire
@@ -81,6 +82,20 @@ def test_history_of_another_run_earns_nothing():
         return history
 
     assert mark_function(all_exercises()["train"], train).score == 0
+
+
+def test_the_first_update_of_which_a_resumed_run_says_something_else_is_told():
+    def train(config):
+        history = variants.train(config)
+        history.rates[4] *= 2
+        history.losses[3] *= 2
+        return history
+
+    trial = all_exercises()["train"].trials(0, "cpu")["resume"]
+    seen, due = observe_run(train, trial), run_due(trial)
+    moved = Observation({**seen.tensors, "final": seen.tensors["final"] + 1}, seen.facts)
+    said = resume_message(trial, moved, due)
+    assert "In its history, the loss of update 4 is" in said
 
 
 def test_forged_history_costs_only_the_report_part():

@@ -44,6 +44,16 @@ def test_an_endless_statement_costs_only_its_time():
     assert "line 2 was still running after 0.3 seconds" in loaded.troubles[0][1]
 
 
+BUSY = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end:\n    pass"
+
+
+def test_only_definitions_and_imports_have_more_time_than_a_trial():
+    definition = "class C:\n" + "\n".join(f"    {line}" for line in BUSY.split("\n"))
+    loaded = run_cells(BUSY, definition, limits=Limits(statement=5.0, load=20.0, trial=0.3))
+    assert [trouble for _, trouble in loaded.troubles] == ["in code cell 1, line 3 was still running after 0.3 seconds"]
+    assert "C" in loaded.namespace
+
+
 def test_an_error_whose_message_takes_for_ever_costs_only_its_time():
     loaded = run_cells("class E(Exception):\n    def __str__(self):\n        while True: pass", "raise E", "a = 1")
     assert values(loaded) == {"a": 1}

@@ -111,6 +111,10 @@ def test_a_formula_that_is_right_for_other_arguments_is_recognised(words):
     assert call_relation(CALLS, found, rate_per_step) == f"Each of your numbers is the one that is due {words}."
 
 
+def test_whole_numbers_are_not_taken_for_a_fraction():
+    assert call_relation(CALLS, [rate_per_step(rate, 0.5) for (rate, _), _ in CALLS], rate_per_step) == ""
+
+
 def test_numbers_too_large_for_a_float_are_compared_with_nothing():
     calls = [((20, 2), {}), ((30, 3), {}), ((7, 5), {})]
     assert call_relation(calls, [1.0, 5.0, 2.0], lambda b, n: b**n * 10**400) == ""

@@ -111,8 +111,8 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     ),
     "You shorten the update and not the gradient, so what momentum keeps of the gradient is not clipped.": (
         ClippingVariant(clip="rate"),
+        ClippingVariant(clip="movement"),
     ),
-    "You shorten how far an update moves the parameters, not its gradient.": (ClippingVariant(clip="movement"),),
     "After a window whose norm is above the threshold, .grad is not cleared, so the next window's update holds it, too.": (
         ClippingVariant(clear="short"),
     ),

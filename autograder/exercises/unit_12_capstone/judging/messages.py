@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-
-import torch
-from torch import Tensor, nn
-from torch.nn.utils import vector_to_parameters
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import (
@@ -22,16 +17,12 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     run_due,
     weights_like,
 )
-from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.exercises.unit_12_capstone.judging.reports import NUMBERS, History, Trials, same
+from autograder.exercises.unit_12_capstone.observing import RunTrial
 from autograder.judging.left_behind import MESSAGES
 from autograder.judging.number_relations import relation
 from autograder.support.counted import counted
 from gradaccum.capstone.config import Config
-from gradaccum.capstone.model import token_loss
-from gradaccum.capstone.text import tokens_in
-from gradaccum.capstone.variants import MISTAKES, Window, weigh
-from gradaccum.diagnosis.search import each_alone
-from gradaccum.loops import windows
 
 NAMES = {
     "tokens": "The tokens you report are not the window's tokens without padding.",
@@ -39,12 +30,6 @@ NAMES = {
     "norms": "The norms you report are not those of the window's gradient before clipping.",
     "rates": "The rates you report are not those that the updates used.",
 }
-
-NUMBERS = 1e-5
-"""Relative difference up to which two reported numbers are the same; wrong ones differ by more than 1e-3."""
-
-History = Mapping[str, Sequence[float]]
-Trials = Mapping[str, WindowTrial | RunTrial]
 
 
 def weights_message(seen: Observation, due: Observation, config: Config) -> str:
@@ -186,7 +171,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
         if found and len(found["losses"]) != len(wanted["losses"]):
             return f"After resuming, {_updates_told(found, wanted)}"
         said = "A run that was stopped and resumed does not end where an uninterrupted run ends."
-        return f"{said}{_first_difference(found, wanted)}"
+        return f"{said}{_history_in_words(found, wanted)}"
     if said := _count_message(seen, due):
         return said
     if not weights_like(seen, due, trial.config, "last"):
@@ -259,8 +244,8 @@ def _count_message(seen: Observation, due: Observation) -> str:
     return said[0].upper() + said[1:]
 
 
-def _first_difference(found: History | None, wanted: History) -> str:
-    """The first update of which a history of equal length says something else, as another sentence; empty if there is none."""
+def _history_in_words(found: History | None, wanted: History) -> str:
+    """The first number of a history of equal length that is not the one due, as another sentence; empty if all are."""
     for k in range(len(wanted["rates"]) if found else 0):
         for what in ("rates", "losses"):
             if found and not same(found[what][k : k + 1], wanted[what][k : k + 1]):
@@ -272,93 +257,3 @@ def _first_difference(found: History | None, wanted: History) -> str:
 
 def _updates_told(found: History, wanted: History) -> str:
     return f"the history covers {len(found['losses'])} updates where there should be {len(wanted['losses'])}."
-
-
-def same(found: Sequence[float], due: Sequence[float], tolerance: float = NUMBERS) -> bool:
-    """Whether two lists of numbers agree up to rounding."""
-    return len(found) == len(due) and all(
-        math.isfinite(f) and math.isclose(f, d, rel_tol=tolerance, abs_tol=0.0) for f, d in zip(found, due, strict=True)
-    )
-
-
-def report_mistakes(
-    trials: Trials,
-    observations: Mapping[str, Observation],
-    due: Mapping[str, Observation],
-    right: set[str],
-    known: Sequence[str] = (),
-) -> tuple[str, ...]:
-    """The mistakes in what is reported, list by list, as slugs.
-
-    Args:
-        trials: by name.
-        observations: what was seen of the student's function on each.
-        due: what is seen of a right one.
-        right: the trials on which the weights are right.
-        known: mistakes in the weights; a loss that follows from one of them needs no name.
-    """
-    slugs: list[str] = []
-    for name in [name for name in ("uneven", "even", "clip", "schedule") if name in trials]:
-        found, wanted, config = history_of(observations[name]), history_due(due[name]), trials[name].config
-        if found is None or len(found["losses"]) != len(wanted["losses"]):
-            continue
-        if not same(found["tokens"], wanted["tokens"]):
-            slugs += _first(_tokens(config), found["tokens"][:1])
-        if not same(found["losses"][:1], wanted["losses"][:1]):
-            after = due[name].tensors["rows"][0] if name in right else None
-            slugs += _first(_losses(config, known, after), found["losses"][:1])
-        if name in right and not same(found["norms"], wanted["norms"]) and _reordered(found, wanted):
-            slugs += ["entries-in-another-order"]
-            continue
-        clipped = [min(norm, config.max_norm) for norm in wanted["norms"]]
-        if name in right and not same(clipped, wanted["norms"], 1e-3) and same(found["norms"], clipped, 1e-4):
-            slugs += ["norm-after-clip"]
-        if name in right and not same(found["rates"], wanted["rates"]):
-            ahead = [config.lr * config.rate(k + 1) for k in range(len(found["rates"]))]
-            slugs += ["rate-of-next"] if same(found["rates"], ahead) else []
-    return tuple(slug for slug in dict.fromkeys(slugs) if slug not in known)
-
-
-def _reordered(found: History, wanted: History) -> bool:
-    """Whether the numbers of every update are right, in another order."""
-    both = ([sorted(update) for update in zip(*lists.values(), strict=True)] for lists in (found, wanted))
-    return all(same(one, other) for one, other in zip(*both, strict=True))
-
-
-def _first(candidates: Iterator[tuple[str, float]], found: Sequence[float]) -> list[str]:
-    return next(([slug] for slug, value in candidates if same(found, [value])), [])
-
-
-def _tokens(config: Config) -> Iterator[tuple[str, float]]:
-    window = _first_window(config)
-    yield "tokens-with-padding", sum(y.numel() for _, y in window)
-    yield "tokens-of-last", tokens_in(window[-1][1])
-
-
-def _losses(config: Config, known: Sequence[str], after: Tensor | None) -> Iterator[tuple[str, float]]:
-    """What may be reported for the first window, at the weights before training, or at those after the first update."""
-    window, model = _first_window(config), config.build_model()
-    tokens, n = [tokens_in(y) for _, y in window], len(window)
-    losses, mean = _losses_of(model, window)
-    for variant, (slug,) in each_alone(MISTAKES, (slug for slug in known if slug in MISTAKES)):
-        yield slug, sum(w * loss for w, loss in zip(weigh(variant.weight, window, n), losses, strict=True))
-    yield "loss-of-last", losses[-1]
-    yield "loss-mean-of-means", sum(losses) / n
-    yield "loss-scaled-in-log", mean / n
-    yield "loss-share-of-last", losses[-1] * tokens[-1] / sum(tokens)
-    yield "loss-summed", sum(losses)
-    yield "loss-summed", mean * sum(tokens)
-    if after is not None:
-        vector_to_parameters(after.to(config.device), model.parameters())
-        yield "loss-after-update", _losses_of(model, window)[1]
-
-
-@torch.no_grad()
-def _losses_of(model: nn.Module, window: Window) -> tuple[list[float], float]:
-    """The losses of the micro-batches, and their mean over the tokens of the window."""
-    losses, tokens = [token_loss(model(x), y).item() for x, y in window], [tokens_in(y) for _, y in window]
-    return losses, sum(loss * t for loss, t in zip(losses, tokens, strict=True)) / sum(tokens)
-
-
-def _first_window(config: Config) -> Window:
-    return next(windows(config.micro_batches(0), config.accumulation_steps))

@@ -16,7 +16,7 @@ from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.returning.decided_notes import Decisions
-from autograder.classroom.returning.mathml import markdown_html, mathml
+from autograder.classroom.returning.page_markdown import markdown_html, mathml
 from autograder.classroom.students import Student
 from autograder.contract.observation import Failure
 from autograder.exercises import exercises_of
@@ -340,7 +340,7 @@ def test_a_prime_is_as_large_as_what_it_marks(formula, sign):
 
 
 @pytest.mark.parametrize("address", ["../docs/claims.md", "04_training_loop.ipynb", "images/picture.png"])
-def test_of_a_link_to_a_file_that_is_not_where_the_page_is_the_text_is_left(address):
+def test_a_link_to_a_file_of_the_course_becomes_its_text(address):
     assert markdown_html(f"see [row *3*]({address})").strip() == "<p>see row <em>3</em></p>"
 
 

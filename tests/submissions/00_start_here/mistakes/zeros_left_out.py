@@ -1,4 +1,4 @@
-"""Leaves gradients that are zero out, also where it counts them."""
+"""Averages only the gradients that are not zero."""
 
 import torch
 
