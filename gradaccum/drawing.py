@@ -175,6 +175,11 @@ def draw_fingerprint(
         axes.plot([k - 0.5] * 2, [-0.6, len(slots) - 0.4], color=GREY, linewidth=1, linestyle=":")
 
 
+def found_title(same: bool) -> str:
+    """The title of a fingerprint that is drawn below the one that is due."""
+    return "found: the same" if same else "found (framed or noted: not as due)"
+
+
 def draw_strip(axes: Axes, coefficients: Sequence[float], title: str, peak: float = 1.0) -> None:
     """Draw one row of coefficients, the content of ``.grad`` at some moment, in the manner of a fingerprint."""
     columns = len(coefficients)

@@ -190,8 +190,8 @@ def describe(progress: Progress) -> str:
     said = (
         f"Update {history.updates} of {config.updates}, {config.effective_batch} lines each (B={size}, N={n}): loss "
         f"{history.losses[-1]:.3f} per token, where a perfect model pays {best:.3f}; {rate:,.0f} tokens per second. "
-        f"At its peak the run held {progress.peak / MIB:.1f} MiB, of them about {max(need, 0):.1f} in activations: "
-        f"{'within' if progress.within else 'over'} the budget of {config.budget / MIB:.0f}."
+        f"At its peak the run held {progress.peak / MIB:.1f} MiB, of them about {max(need, 0):.1f} in activations, "
+        f"which is {'within' if progress.within else 'over'} their budget of {config.budget / MIB:.0f}."
     )
     if progress.allocated:
         said += f" torch.cuda.max_memory_allocated says {progress.allocated / MIB:.1f} MiB."
@@ -230,7 +230,7 @@ def _draw_bytes(axes: Axes, progress: Progress) -> None:
         axes.bar([0], [progress.peak / MIB], width=0.5, color=color, hatch="" if progress.within else "///")
         axes.text(0, progress.peak / MIB, f"{progress.peak / MIB:.1f}", ha="center", va="bottom", fontsize=9, color=color)
     axes.axhline(limit, color=VERMILLION, linestyle="--", linewidth=1.4)
-    axes.text(0.58, limit, f"allowed: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION, bbox=LABEL)
+    axes.text(0.58, limit, f"allowed in all: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION, bbox=LABEL)
     axes.set(xlim=(-0.6, 0.6), ylim=(0, max(1.3 * limit, 1.15 * progress.peak / MIB)), xticks=[])
     axes.text(0, -0.02 * axes.get_ylim()[1], "this run", ha="center", va="top", fontsize=9, color=GREY)
 

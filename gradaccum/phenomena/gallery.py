@@ -7,7 +7,7 @@ from functools import cache
 
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import draw_fingerprint
+from gradaccum.drawing import draw_fingerprint, found_title
 from gradaccum.fingerprint import Fingerprint, expected, fingerprint
 from gradaccum.fingerprint_words import say
 from gradaccum.loops import GALLERY, source
@@ -64,7 +64,7 @@ def draw(result: Result, figure: Figure) -> None:
     due, found = (figure.add_subplot(grid[place]) for place in (0, 1))
     draw_fingerprint(due, result.due, "due", rows=DUE_ROWS)
     same = result.found.same_as(result.due)
-    draw_fingerprint(found, result.found, "found: the same" if same else "found (framed: not as due)", result.due, rows=ROWS)
+    draw_fingerprint(found, result.found, found_title(same), result.due, rows=ROWS)
     due.set_xlim(found.get_xlim())
 
 

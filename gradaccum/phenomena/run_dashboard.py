@@ -55,7 +55,7 @@ class Panel:
 
 
 PANELS = {
-    "losses": Panel("loss", ".3f", (0, 3), (0, 1, 2, 3)),
+    "losses": Panel("loss", ".3f", (0, 4.5), (0, 1, 2, 3, 4)),
     "speeds": Panel("samples per second", ",.0f", (0, 4500), (0, 2000, 4000)),
     "kilobytes": Panel("memory, KiB", ".1f", (1, 1000), (1, 10, 100, 1000), logarithmic=True),
     "batches": Panel("effective batch size", ".0f", (0, 40), (0, 16, 32)),

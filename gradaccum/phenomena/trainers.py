@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import draw_fingerprint
+from gradaccum.drawing import draw_fingerprint, found_title
 from gradaccum.fingerprint import Fingerprint
 from gradaccum.phenomena import control
 from gradaccum.real_trainers import MAX_COLUMNS, Release, releases
@@ -67,8 +67,8 @@ def draw(result: Result, figure: Figure) -> None:
     due, found = figure.subplots(2, 1)
     peak = max(1.0, float(result.found.coefficients.max()))
     draw_fingerprint(due, result.due, "due", peak=peak, rows=ROWS, room=MAX_COLUMNS)
-    said = "found: the same" if result.release.seen["outcome"] == "due" else "found (framed: not as due)"
-    draw_fingerprint(found, result.found, said, result.due, peak=peak, rows=ROWS, room=MAX_COLUMNS)
+    title = found_title(result.release.seen["outcome"] == "due")
+    draw_fingerprint(found, result.found, title, result.due, peak=peak, rows=ROWS, room=MAX_COLUMNS)
     bottom = len(result.found.coefficients) - 0.35
     for k, count in enumerate(result.release.matrix["counts"]):
         found.text(k, bottom, f"{count:g}" if count else "?", ha="center", va="top", fontsize=8)

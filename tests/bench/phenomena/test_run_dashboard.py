@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradaccum.phenomena.run_dashboard import BATCH, MISTAKES, UPDATES, Settings, compute, describe, log, train
+from gradaccum.phenomena.run_dashboard import PANELS as DRAWN
 
 PANELS = {
     "scaled": ("losses",),
@@ -56,3 +57,13 @@ def test_losses_that_keep_their_graphs_need_more_memory_with_every_update():
     peaks = [update.peak for update in train(4, True)]
     assert peaks == sorted(set(peaks))
     assert peaks[-1] > 10 * train(4, False)[-1].peak
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 8])
+@pytest.mark.parametrize("mistake", MISTAKES.values())
+def test_everything_that_is_drawn_lies_within_its_panel(mistake, n):
+    result = compute(Settings(mistake, n))
+    for name, panel in DRAWN.items():
+        low, high = panel.limits
+        logged = [found for step, found in zip(result.logged.steps, getattr(result.logged, name), strict=True) if step <= UPDATES]
+        assert all(low < value < high for value in (*logged, *getattr(result.right, name))), name
