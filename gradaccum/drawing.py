@@ -17,6 +17,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 from PIL import Image
 
 from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction
@@ -167,17 +169,37 @@ def draw_fingerprint(
     axes.annotate(
         "update", (0, 1), (-11.5, 0), "axes fraction", "offset points", va="top", ha="right", rotation=90, fontsize=9.5
     )
-    new_epochs = [k for k in range(1, columns) if fingerprint.columns[k][0] != fingerprint.columns[k - 1][0]]
+    new_epochs = _new_epochs(fingerprint)
     low, high = axes.get_xlim()
     right = (columns - 0.4 - low) / (high - low) if room > columns else 1.0
-    _draw_column_numbers(axes, title, columns, f"micro-batch{', dotted line: next epoch' if new_epochs else ''}", right)
+    _draw_column_numbers(axes, title, columns, _meaning(fingerprint), right)
     for k in new_epochs:
         axes.plot([k - 0.5] * 2, [-0.6, len(slots) - 0.4], color=GREY, linewidth=1, linestyle=":")
 
 
 def found_title(same: bool) -> str:
     """The title of a fingerprint that is drawn below the one that is due."""
-    return "found: the same" if same else "found (framed or noted: not as due)"
+    return "found: the same" if same else "found (marked: not as due)"
+
+
+def _new_epochs(fingerprint: Fingerprint) -> list[int]:
+    """Columns that begin another epoch than the one before them."""
+    epochs = [epoch for epoch, _ in fingerprint.columns]
+    return [k for k in range(1, len(epochs)) if epochs[k] != epochs[k - 1]]
+
+
+def _meaning(fingerprint: Fingerprint) -> str:
+    return f"micro-batch{', dotted line: next epoch' if _new_epochs(fingerprint) else ''}"
+
+
+def heading_inches(title: str, fingerprint: Fingerprint) -> float:
+    """How wide a fingerprint has to be drawn so that its title and what its columns are stand beside each other."""
+    words = ((title, FontProperties(weight="bold"), TITLE_POINTS), (_meaning(fingerprint), FontProperties(), MEANING_POINTS))
+    return sum(float(TextPath((0, 0), text, size, prop=font).get_extents().width) for text, font, size in words) / 72 + 0.1
+
+
+TITLE_POINTS, MEANING_POINTS = 10.5, 8.0
+"""Sizes of the two texts above a fingerprint."""
 
 
 def draw_strip(axes: Axes, coefficients: Sequence[float], title: str, peak: float = 1.0) -> None:
@@ -194,8 +216,8 @@ def _draw_column_numbers(axes: Axes, title: str, columns: int, meaning: str, rig
     Plain texts: an axis and its ticks are five artists for each number.
     """
     axes.set_axis_off()
-    axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", y=1.0, pad=15)
-    axes.set_title(meaning, fontsize=8, loc="right", color=GREY, x=right, y=1.0, pad=15)
+    axes.set_title(title, fontsize=TITLE_POINTS, loc="left", fontweight="bold", y=1.0, pad=15)
+    axes.set_title(meaning, fontsize=MEANING_POINTS, loc="right", color=GREY, x=right, y=1.0, pad=15)
     top = axes.get_ylim()[1]
     for k in range(columns):
         axes.text(k, top - 0.05, str(k + 1), ha="center", va="bottom", fontsize=8)

@@ -60,9 +60,11 @@ def _differences(found: Fingerprint, due: Fingerprint) -> Iterator[str]:
         yield "none of them holds any gradient, so the parameters do not move"
         return
     yield from _membership(rows.abs() > NONZERO, due.coefficients.abs() > NONZERO)
-    yield from _sizes(rows, due.coefficients)
-    if found.stale is not None and bool((found.stale.abs() > NONZERO).any()):
-        yield "what .grad held before the loop began is in them too"
+    before = found.stale if found.stale is not None else rows.new_zeros(len(rows))
+    if places := [u + 1 for u, share in enumerate(before.abs().tolist()) if share > NONZERO]:
+        where = "them" if len(places) == len(rows) > 1 else f"update{'s' if len(places) > 1 else ''} {listing(places)}"
+        yield f"what .grad held before the loop began is in {where} too"
+    yield from _sizes(rows, due.coefficients, before)
     if bool(((found.rates - 1).abs() > NONZERO).any()):
         yield f"the learning rate they use is {_each(found.rates)} of the one given"
 
@@ -79,13 +81,17 @@ def _membership(inside: Tensor, due: Tensor) -> Iterator[str]:
     widths, wanted = inside.sum(1).tolist(), due.sum(1).tolist()
     told = missing and set(widths) == {1}
     if not told and widths != wanted and any(tuple(row) not in windows for row in inside.tolist()):
-        few = "each holds one micro-batch" if set(widths) == {1} else f"the updates hold {listing(widths)} micro-batches"
+        few = (
+            "each holds one micro-batch"
+            if set(widths) == {1}
+            else f"{'the updates hold' if len(widths) > 1 else 'it holds'} {listing(widths)} micro-batches"
+        )
         yield f"{few} instead of {wanted[0] if len(set(wanted)) == 1 else listing(wanted)}"
 
 
-def _sizes(rows: Tensor, due: Tensor) -> Iterator[str]:
-    """How much of each micro-batch there is."""
-    sums = rows.sum(1)
+def _sizes(rows: Tensor, due: Tensor, before: Tensor) -> Iterator[str]:
+    """How much of each micro-batch there is; a row's sum includes what .grad held ``before``."""
+    sums = rows.sum(1) + before
     if bool(((sums - 1).abs() > NONZERO).any()):
         yield f"the coefficients of an update add up to {_each(sums)} instead of 1"
     for u, (row, right) in enumerate(zip(rows, due, strict=False)):

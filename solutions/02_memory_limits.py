@@ -101,7 +101,7 @@ explore("memory_bar")
 # <details><summary>What you should have seen</summary>
 #
 # 1. The activations, and nothing else. From N = 4 on it fits.
-# 2. No: the grey, purple and green parts are the same for every N, and together they set a floor.
+# 2. No: the grey, pink and green parts are the same for every N, and together they set a floor.
 # 3. Yes. With checkpointing each sample takes less memory, and with accumulation fewer samples are there at once. Together
 #    they save the most.
 # </details>

@@ -57,8 +57,8 @@ from gradaccum.showing import show_fingerprint
 # %% [markdown]
 # ## Explore: loop timeline
 #
-# Time runs to the right: a block for every forward, backward, update (*step*) and clear. Below is the memory; on the right,
-# what `.grad` holds at the **moment** you choose and the loop's **fingerprint**.
+# Time runs to the right: a block for every forward, backward, update (*step*) and clear of a `.grad` that holds something.
+# Below is the memory; on the right, what `.grad` holds at the **moment** you choose and the loop's **fingerprint**.
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
@@ -73,8 +73,9 @@ explore("timeline")
 # 1. The clears, after each of the first three backwards. Only a quarter of micro-batch 4 is left for the update.
 # 2. After the last backward of the window. Then comes a clear; without it, the next window would be added on top. Nothing
 #    moves before the update.
-# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. From one micro-batch to the
-#    next memory does not grow: `backward()` frees what the graph holds unless `retain_graph=True` asks it not to.
+# 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. The first micro-batch of a
+#    window needs a little less, since `.grad` is empty before it. From the second on memory does not grow: `backward()` frees
+#    what the graph holds unless `retain_graph=True` asks it not to.
 # </details>
 
 # %% [markdown]

@@ -418,8 +418,8 @@ for n, speeds in zip((1, 4, 16), zip(*rounds, strict=True), strict=True):
     print(f"B = 8 kept, N = {n:2}: {max(speeds):8.0f} samples per second")
 
 # %% [markdown]
-# While B stays the same, throughput does not fall. It may even rise: more samples share the cost of the update and, with
-# several ranks, of the communication.
+# While B stays the same, throughput does not fall, apart from noise. It may even rise: more samples share the cost of the
+# update and, with several ranks, of the communication.
 
 # %% [markdown]
 # ## Stretch: powers of two?

@@ -395,7 +395,7 @@ live_run(train, pick_micro_batch_size)
 # - The loss falls fast while the model learns letters and words, and slowly while it learns which ship comes from where. It
 #   gets below the dashed line only by luck or by memorizing lines.
 # - **The loss on new lines is the number that counts**, and it is a little higher.
-# - The bytes are those of one micro-batch, from first update to last, whatever the window's size.
+# - The activations are those of one micro-batch, from first update to last, whatever the window's size.
 # - In the lines that the model makes up, ships should be of the right kind and from the right port.
 # </details>
 

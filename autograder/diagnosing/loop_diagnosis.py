@@ -181,7 +181,7 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         return f"Your loop made {counted(made, 'update')} where {len(due.coefficients)} were due."
     for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
         if not torch.allclose(row, right_row, atol=1e-4):
-            return _rows_in_words(u, row, right_row)
+            return _rows_in_words(u, row, right_row, 0.0 if found.stale is None else float(found.stale[u]))
     for u, rate in enumerate(found.rates.tolist()):
         if abs(rate - 1) > 1e-4:
             # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
@@ -211,14 +211,15 @@ def _with_evidence(slugs: tuple[str, ...], facts: dict[str, Any], micro_batches:
     return tuple(other if slug in cleared else slug for slug in slugs)
 
 
-def _rows_in_words(u: int, row: Tensor, right_row: Tensor) -> str:
+def _rows_in_words(u: int, row: Tensor, right_row: Tensor, before: float) -> str:
     """How a row differs from the one due: share by share, or by how much where the shares look alike."""
     share = float(((row - right_row).abs() / right_row.abs().clamp(min=1e-9)).max())
     if share < 0.01:
         return f"Update {u + 1} holds what is due of each micro-batch except for up to {share:.1g} of it."
-    return f"Update {u + 1} holds {_row_in_words(row)}; due were {_row_in_words(right_row)}."
+    return f"Update {u + 1} holds {_row_in_words(row, before)}; due were {_row_in_words(right_row)}."
 
 
-def _row_in_words(row: Tensor) -> str:
-    present = [(k + 1, as_fraction(value)) for k, value in enumerate(row.tolist()) if abs(value) > 1e-4]
-    return ", ".join(f"{share} of micro-batch {k}" for k, share in present) or "nothing"
+def _row_in_words(row: Tensor, before: float = 0.0) -> str:
+    old = [f"{as_fraction(before)} of what .grad held before"] if abs(before) > 1e-4 else []
+    new = [f"{as_fraction(value)} of micro-batch {k}" for k, value in enumerate(row.tolist(), 1) if abs(value) > 1e-4]
+    return ", ".join(old + new) or "nothing"

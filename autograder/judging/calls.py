@@ -13,6 +13,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.verdict import Verdict
 from autograder.judging.failures import first_failure
 from autograder.judging.number_relations import call_relation
+from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain, plain
 from gradaccum.diagnosis.catalogue import mistake
 
@@ -220,7 +221,7 @@ def _call_message(seen: Observation, due: Any, message: str, tolerances: Toleran
     if "raised" in seen.facts:
         return f"Arguments that are fine are refused. {seen.facts['raised']}"
     if "type" in seen.facts:
-        return f"Your function returned {seen.facts['type']}, which is not the kind of value that was asked for."
+        return returned_instead(seen.facts["type"])
     return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), *tolerances) else message
 
 

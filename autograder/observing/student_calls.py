@@ -109,7 +109,7 @@ def describe_error(error: BaseException) -> str:
     """
     text, statement = _first_line(error), raised_by_statement(error)
     # The message of a student's own statement may be made of the problem's numbers, unless it is a literal in the code.
-    said = ": " + _without_data(text)[:160] if text and (not statement or text in statement.co_consts) else ""
+    said = ": " + _without_data(text)[:160].removesuffix(".") if text and (not statement or text in statement.co_consts) else ""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_students(frame.f_code)]
     named = [(code, line) for code, line in frames if not code.co_name.startswith("<")]  # not <lambda> or <listcomp>
     place = ""

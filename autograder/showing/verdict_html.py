@@ -100,7 +100,7 @@ def _parts_list(verdict: Verdict) -> str:
         sign, color = ("✓", GREEN) if result.passed else ("✗", VERMILLION)
         if _is_unwritten(verdict):
             sign, color = "○", GREY
-        points = f'<span style="flex:none;min-width:3.5em;margin-right:.4em">{result.points:g}/{result.part.points:g}</span>'
+        points = f'<span style="flex:none;min-width:4.2em;margin-right:.4em">{result.points:g}/{result.part.points:g}</span>'
         message = "" if result.passed or verdict.failure_everywhere else f": {escape(result.message)}"
         sign = f'<span style="flex:none;width:1.3em;color:{text_color(color)}">{sign}</span>'
         text = f"<span>{escape(result.part.title)}{message}</span>"  # next to the points, even if it takes several lines

@@ -21,7 +21,7 @@ from gradaccum.capstone.config import LARGE, MIB, SMALL, Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import History, Run
 from gradaccum.capstone.text import LETTERS, encode, floor, log_lines
-from gradaccum.drawing import DPI, LABEL, as_svg, erase, new_figure, tidy
+from gradaccum.drawing import DPI, LABEL, Style, as_svg, erase, new_figure, tidy
 from gradaccum.recording import LiveBytes
 from gradaccum.theme import BLUE, CAPTION, GREEN, GREY, PANEL_STYLE, SCROLLS, VERMILLION, title
 from gradaccum.threads import one_thread
@@ -191,7 +191,7 @@ def describe(progress: Progress) -> str:
         f"Update {history.updates} of {config.updates}, {config.effective_batch} lines each (B={size}, N={n}): loss "
         f"{history.losses[-1]:.3f} per token, where a perfect model pays {best:.3f}; {rate:,.0f} tokens per second. "
         f"At its peak the run held {progress.peak / MIB:.1f} MiB, of them about {max(need, 0):.1f} in activations, "
-        f"which is {'within' if progress.within else 'over'} their budget of {config.budget / MIB:.0f}."
+        f"which is {'within' if progress.within else 'over'} their budget of {config.budget / MIB:.3g}."
     )
     if progress.allocated:
         said += f" torch.cuda.max_memory_allocated says {progress.allocated / MIB:.1f} MiB."
@@ -230,9 +230,11 @@ def _draw_bytes(axes: Axes, progress: Progress) -> None:
         axes.bar([0], [progress.peak / MIB], width=0.5, color=color, hatch="" if progress.within else "///")
         axes.text(0, progress.peak / MIB, f"{progress.peak / MIB:.1f}", ha="center", va="bottom", fontsize=9, color=color)
     axes.axhline(limit, color=VERMILLION, linestyle="--", linewidth=1.4)
-    axes.text(0.58, limit, f"allowed in all: {limit:.1f}", ha="right", va="bottom", fontsize=9, color=VERMILLION, bbox=LABEL)
-    axes.set(xlim=(-0.6, 0.6), ylim=(0, max(1.3 * limit, 1.15 * progress.peak / MIB)), xticks=[])
-    axes.text(0, -0.02 * axes.get_ylim()[1], "this run", ha="center", va="top", fontsize=9, color=GREY)
+    top = max(1.3 * limit, 1.15 * progress.peak / MIB)
+    place: Style = {"ha": "right", "va": "bottom", "bbox": LABEL}
+    axes.text(0.58, limit + 0.02 * top, f"allowed in all: {limit:.1f}", fontsize=9, color=VERMILLION, **place)
+    axes.set(xlim=(-0.6, 0.6), ylim=(0, top), xticks=[])
+    axes.text(0, -0.02 * top, "this run", ha="center", va="top", fontsize=9, color=GREY)
 
 
 _NOT_YET_WRITTEN = "<div>&nbsp;</div>"

@@ -12,17 +12,14 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from gradaccum import still
-from gradaccum.drawing import DPI, as_png, draw_fingerprint, new_figure
+from gradaccum.drawing import DPI, as_png, draw_fingerprint, heading_inches, new_figure
 from gradaccum.fingerprint import Fingerprint, as_fraction, expected, fingerprint
 from gradaccum.fingerprint_words import say
 from gradaccum.problems import Problem
 from gradaccum.recording import Loop
 
-CELL, MARGIN = 0.3, 0.55
+CELL, MARGIN = 0.29, 0.55
 """Inches of one coefficient, and of the labels around a fingerprint."""
-
-MIN_COLUMNS = 7
-"""Columns that there is always room for, so that the labels above a fingerprint do not touch."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +67,9 @@ def show_fingerprints(
     """Fingerprints by name, in rows of ``columns``, all in the same shades; what differs from ``due``, if given, is framed."""
     rows = -(-len(fingerprints) // columns)
     deepest = max(1, *(len(one.coefficients) for one in fingerprints.values()))
-    widest = max(MIN_COLUMNS, *(len(one.columns) for one in fingerprints.values()))
+    width = max(max(CELL * len(one.columns), heading_inches(name, one)) for name, one in fingerprints.items())
     peak = max(1.0, *(float(one.coefficients.abs().max()) for one in fingerprints.values() if len(one.coefficients)))
-    figure = new_figure(columns * (CELL * widest + MARGIN), rows * (CELL * deepest + MARGIN))
+    figure = new_figure(columns * (width + MARGIN), rows * (CELL * deepest + MARGIN))
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(fingerprints) :]:
         axes.remove()

@@ -134,7 +134,11 @@ def describe(result: Result) -> str:
     moment = "At the start," if settings.updates == 0 else f"{where.capitalize()},"
     if settings.replace:
         law = f"The slope on log axes is {f'{result.slope:.2f}'.replace('-', '−')}, so twice the batch means half the variance"
-        said = f"{found:.3g} for batches of {settings.batch}; 1/{settings.batch} of a single sample's variance is {due:.3g}"
+        said = f"{found:.3g} for the batches of {settings.batch} that were drawn; "
+        if settings.batch == 1:
+            said += f"over all samples it is {due:.3g}"
+        else:
+            said += f"1/{settings.batch} of a single sample's variance is {due:.3g}"
     else:
         factor = finite_factor(settings.batch, SAMPLES)
         law = f"Without replacement the points leave the line of slope −1 as batches come near all {SAMPLES} samples"

@@ -188,7 +188,7 @@ def describe(result: Result) -> str:
 
 
 def _kib(size: float) -> str:
-    return f"{size / KIB:.0f}"
+    return f"{size / KIB:.1f}".removesuffix(".0")
 
 
 LAYERS = {

@@ -201,7 +201,7 @@ def describe(result: Result) -> str:
         "one": f"the samples of one micro-batch are divided by the time of all {n}: {logged.speeds[-1]:,.0f} samples per "
         f"second instead of {right.speeds[-1]:,.0f}. Accumulation seems {n} times as slow as it is",
         "graphs": f"validation losses are collected as they are, each with its graph, which no backward pass frees. In the end "
-        f"{logged.kilobytes[-1]:.0f} KiB are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
+        f"{logged.kilobytes[-1]:.1f} KiB are alive instead of {right.kilobytes[-1]:.1f}: the logger itself eats the memory",
         "after": f"memory is read after each update, when all graphs are gone: {logged.kilobytes[-1]:.1f} KiB, but at most "
         f"{right.kilobytes[-1]:.1f} were alive. What decides whether a batch fits is the peak",
         "batch": f"{size}, the size of a micro-batch, is logged where each update averages over {BATCH} samples. If you repeat "

@@ -11,6 +11,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_00_start_here.observing import ListTrial
 from autograder.judging.failures import first_failure
+from autograder.judging.returned_kinds import returned_instead
 from autograder.judging.tolerances import close
 from autograder.support.counted import counted
 from gradaccum.diagnosis.catalogue import mistake
@@ -53,7 +54,7 @@ class AverageGradients(Exercise[ListTrial]):
             if seen.failure:
                 message = message or seen.failure.message
             elif "value" not in seen.tensors:
-                message = message or f"Your function returned {seen.facts['type']} where a tensor was due."
+                message = message or returned_instead(seen.facts["type"], "a tensor")
             elif not close(seen.tensors["value"].double(), gradients.double().mean(0), digits):
                 earlier = f" {KEPT.format(right)}" if right else ""
                 message = message or f"For {name}, {_in_words(seen.tensors['value'], gradients.double(), earlier)}"

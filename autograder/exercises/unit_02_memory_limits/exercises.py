@@ -23,6 +23,7 @@ from autograder.exercises.unit_02_memory_limits.judging.plans import PLANS_IN_WO
 from autograder.exercises.unit_02_memory_limits.observing import SavedTrial
 from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
+from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
@@ -80,7 +81,7 @@ def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | N
         return seen.failure.message, None
     value = seen.facts.get("value")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"Your function returned {seen.facts.get('type', type(value).__name__)} where a number of bytes was due.", None
+        return returned_instead(seen.facts.get("type", type(value).__name__), "a number of bytes"), None
     due = due_bytes(trial)
     return "" if value == due else f"You count {'more' if value > due else 'fewer'} bytes than autograd holds.", value
 
@@ -173,7 +174,7 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
 def _no_pair_message(found: Plain | None, due: str) -> str:
     if isinstance(found, list) and len(found) == 2:
         return f"Your function returned two values where {due} was due, but not both are numbers."
-    return f"Your function returned {in_words(found)} where {due} was due."
+    return returned_instead(in_words(found), due)
 
 
 def _is_pair(found: Plain | None) -> TypeGuard[list[float]]:

@@ -35,6 +35,7 @@ from autograder.judging.large_batches import (
     holds_several_graphs,
 )
 from autograder.judging.left_behind import OUTSIDE
+from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -166,7 +167,7 @@ class SumFormLr(Exercise[CallTrial]):
                 return (
                     f"For a rate of {rate:.3g} and N = {n}, the rate you return makes the update {times} times as long as due."
                 )
-            return f"Your function returned {in_words(found)} where a number was due."
+            return returned_instead(in_words(found), "a number")
 
         def due(lr: float, n: int) -> float:
             return lr / n

@@ -38,6 +38,7 @@ from autograder.judging.large_batches import (
     uses_up_streams,
 )
 from autograder.judging.left_behind import DATA, MODEL, kept_message
+from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.fingerprint_words import listing
@@ -248,7 +249,7 @@ class NameThatLoop(Exercise[None]):
         if seen.failure:
             return self.failed(seen.failure)
         if "answers" not in seen.facts:
-            message = f"Your function returned {seen.facts['type']} where a dictionary was due."
+            message = returned_instead(seen.facts["type"], "a dictionary")
             return self.verdict({part.name: message for part in self.parts})
         answers = {k.strip().upper(): v.strip().lower().replace("_", "-") for k, v in seen.facts["answers"].items()}
         wrong = [letter for letter, slug in PUZZLE.items() if answers.get(letter) != slug]

@@ -81,7 +81,7 @@ add_mistake(
 )
 add_mistake(
     "schedule-per-micro-batch",
-    "The schedule advances with every micro-batch, N times too fast: warmup ends early and so does training.",
+    "The schedule advances with every micro-batch, N times too fast: warmup ends early, and the rate falls too soon.",
     "What does a schedule count: micro-batches or updates?",
 )
 add_mistake(
@@ -106,7 +106,7 @@ add_mistake(
 )
 add_mistake(
     "rate-of-next",
-    "Your updates are right, but you report the rate after the schedule has moved on: that of the next update.",
+    "The rate that you report for an update is that of the next one: you read it after the schedule has moved on.",
     "At which moment does the optimizer hold the rate that an update uses?",
 )
 add_mistake(

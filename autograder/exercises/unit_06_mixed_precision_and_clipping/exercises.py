@@ -54,6 +54,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     calls_message,
     clipped_norms,
     cut_message,
+    in_another_dtype,
     lengths_in_words,
     mixed_message,
     norms_message,
@@ -174,7 +175,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             slugs = ("clip-always",) if lengthened else ()
         remark = found.remark
         bound = observations["bound"]
-        if results["bound"] and not (slugs or bound.failure):
+        if results["bound"] and not (slugs or bound.failure) and observations["probe"].facts.get("update_epochs"):
             remark = clipping_in_words(trials["bound"], bound) or outside_message(bound) or remark
             remark = remark or lengths_in_words(bound, due["bound"])
         return self.verdict(
@@ -284,7 +285,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs = ("model-converted",)
         elif outside := outside_message(observations["float16"]):
             slugs = ()
-        elif found.rounded or any(trials[name].precision not in observations[name].facts["dtypes"] for name in FORWARDS):
+        elif found.rounded or any(in_another_dtype(observations[name], trials[name]) for name in FORWARDS):
             slugs += ("autocast-missing",)
         if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
             slugs += ("norm-after-clip",)

@@ -173,6 +173,8 @@ class AccumulateContrastive(Exercise):
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions
             slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
         slugs += scale_slugs(problem, variant, seen) + loss_slugs(problem, variant, seen)
+        if {"encoder-not-reached", "temperature-forgotten"} <= {*slugs}:  # no gradient reaches anything: one cause, one name
+            slugs = ("encoder-not-reached",)
         named = tuple(map(in_words_of_windows, dict.fromkeys((*slugs, *others))))
         return self.verdict(results, mistakes=named, failure=failure)
 

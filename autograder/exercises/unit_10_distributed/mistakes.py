@@ -100,7 +100,7 @@ for _slug, _message, _hint in (
     ),
     (
         "scale-for-sums",
-        "Your factor is right for losses that are summed over tokens; here each rank has the mean over its own.",
+        "Your factor does not grow with the rank's own tokens, as if its loss were their sum; here each rank has their mean.",
         "How do you get from a rank's mean loss to its sum?",
     ),
     (

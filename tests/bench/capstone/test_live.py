@@ -38,7 +38,7 @@ def test_a_finished_run_is_described_by_its_own_numbers(panel):
     said = live.describe(progress)
     assert f"loss {progress.history.losses[-1]:.3f} per token" in said
     assert f"the loss is {progress.new_loss:.3f}" in said
-    assert "within the budget" in said
+    assert "within their budget" in said
     assert said.split(".")[0] in panel._picture.value
     assert all(line in panel._words.value for line in progress.written if line.isalnum())
 
@@ -65,7 +65,7 @@ def test_a_run_that_holds_all_graphs_is_over_the_budget():
     panel = live.live_run(one_graph, lambda config: 3)
     panel.start(within(TINY.with_(shortest=40, longest=40)))
     assert not panel.progress.within
-    assert "over the budget" in live.describe(panel.progress)
+    assert "over their budget" in live.describe(panel.progress)
 
 
 def test_the_panel_says_that_a_function_is_not_written():

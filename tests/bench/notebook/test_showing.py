@@ -6,6 +6,7 @@ import base64
 import re
 
 import pytest
+from matplotlib.text import Text
 
 from gradaccum.fingerprint import fingerprint
 from gradaccum.loops import GALLERY
@@ -61,3 +62,22 @@ def test_a_notebook_gets_a_picture_with_words_and_everything_else_the_words():
 def test_empty_places_of_the_grid_show_nothing():
     four = {slug: fingerprint(GALLERY[slug], PROBLEM) for slug in ("right", "no-scale", "zero-every", "never-zero")}
     assert len(show_fingerprints(four, columns=3).figure.axes) == 4
+
+
+@pytest.mark.parametrize("name", ["accumulate_gradient", "train_epoch_tokens", "loop"])
+@pytest.mark.parametrize("epochs", [((2,) * 4,), ((2,) * 4, (2,) * 2)])
+def test_the_two_texts_above_a_fingerprint_stand_beside_each_other(name, epochs):
+    problem = Problem(seed=4, accumulation_steps=4, epochs=epochs, width=8)
+
+    def loop(*arguments):
+        return GALLERY["right"](*arguments)
+
+    loop.__name__ = name
+    figure = show_fingerprint(loop, problem).figure
+    for axes in figure.axes:
+        title, meaning = (
+            next(text for text in axes.get_children() if isinstance(text, Text) and text.get_text() == axes.get_title(loc=loc))
+            for loc in ("left", "right")
+        )
+        assert title.get_window_extent().x1 < meaning.get_window_extent().x0
+        assert meaning.get_window_extent().x1 <= figure.bbox.x1

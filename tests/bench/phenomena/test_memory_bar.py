@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -78,3 +80,15 @@ def test_the_caption_has_the_measured_numbers():
 def test_the_largest_bar_is_inside_the_picture():
     assert measure(1, "AdamW", checkpointing=False).total / 1024 < 0.9 * TOP
     assert TOP > BUDGET / 1024
+
+
+@pytest.mark.parametrize("checkpointing", [False, True])
+@pytest.mark.parametrize("optimizer", ["SGD", "SGD with momentum", "AdamW"])
+@pytest.mark.parametrize("n", CUTS)
+def test_the_parts_in_the_caption_add_up_to_its_totals(n, optimizer, checkpointing):
+    said = describe(compute(Settings(n, optimizer, checkpointing)))
+    *parts, total = map(
+        float, re.findall(r"(?:(?:weights|gradients|state|activations|again\)) |That is )(\d+(?:\.\d)?)", said)[:5]
+    )
+    assert sum(parts) == pytest.approx(total, abs=1e-6)
+    assert sum(parts[:3]) == pytest.approx(float(re.search(r"the other (\S+) KiB", said)[1]), abs=1e-6)

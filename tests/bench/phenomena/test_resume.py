@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gradaccum.phenomena.resume import PRESETS, PROBLEM, Settings, compute, describe
+import pytest
+
+from gradaccum.phenomena.resume import LOST, MOST, PRESETS, PROBLEM, Settings, compute, describe
 
 
 def test_it_opens_on_a_checkpoint_in_the_middle_of_a_window_that_loses_two_gradients():
@@ -37,3 +39,9 @@ def test_the_caption_names_what_is_missing():
     assert "without the optimizer state" in describe(compute(PRESETS["Forget the optimizer"]))
     assert "without the torch's random numbers" not in describe(compute(Settings("update", 6, "rng")))
     assert "without torch's random numbers" in describe(compute(Settings("update", 6, "rng")))
+
+
+@pytest.mark.parametrize("lacks", LOST.values())
+def test_no_distance_leaves_its_picture(lacks):
+    kills = [Settings(every, kill, lacks) for every in ("update", "micro-batch") for kill in range(1, PROBLEM.total)]
+    assert max(float(max(compute(kill).distances)) for kill in kills) < MOST

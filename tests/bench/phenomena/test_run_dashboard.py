@@ -65,5 +65,7 @@ def test_everything_that_is_drawn_lies_within_its_panel(mistake, n):
     result = compute(Settings(mistake, n))
     for name, panel in DRAWN.items():
         low, high = panel.limits
-        logged = [found for step, found in zip(result.logged.steps, getattr(result.logged, name), strict=True) if step <= UPDATES]
+        logged = [
+            found for step, found in zip(result.logged.steps, getattr(result.logged, name), strict=True) if step <= UPDATES
+        ]
         assert all(low < value < high for value in (*logged, *getattr(result.right, name))), name

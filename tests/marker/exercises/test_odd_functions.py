@@ -86,3 +86,21 @@ def test_function_that_is_wrong_in_an_odd_way_gets_marks(name, function):
 def test_loop_that_updates_too_often_at_one_rate_is_told_so():
     verdict = mark_function(all_exercises()["train_with_schedule"], train_with_schedule)
     assert "step-every" in [mistake.slug for mistake in verdict.mistakes]
+
+
+NAMED = {
+    "sgd_step": ["parameters-unmoved", "gradient-left-behind"],
+    "plan_micro_batches": ["misfit-not-refused"],
+    "accumulate_contrastive": ["encoder-not-reached"],
+    "train_window": ["weights-unmoved"],
+}
+"""What is true of a function that does nothing: no more than that is named."""
+
+
+@pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda exercise: exercise.id)
+def test_nothing_is_said_of_a_function_that_does_nothing_but_that(exercise):
+    verdict = mark_function(exercise, lambda *arguments, **keywords: None)
+    assert not verdict.passed
+    assert [mistake.slug for mistake in verdict.mistakes] == NAMED.get(exercise.id, [])
+    assert "returned NoneType" not in str(verdict)
+    assert "holds nothing" not in str(verdict)

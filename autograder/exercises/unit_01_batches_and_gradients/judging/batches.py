@@ -7,6 +7,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial, model_state
+from autograder.judging.returned_kinds import returned_instead
 from gradaccum.fingerprint import LINEAR
 from gradaccum.problems import trainable
 
@@ -43,7 +44,7 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
     A parameter without a gradient may be missing. A frozen one does not matter here, see :func:`frozen_returned`.
     """
     if "type" in seen.facts:
-        return f"Your function returned {seen.facts['type']} where a dictionary was due."
+        return returned_instead(seen.facts["type"], "a dictionary")
     model = trial.model()
     parameters = dict(model.named_parameters())
     needed = _names_with_gradient(trial)

@@ -29,6 +29,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares im
 )
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
 from autograder.judging import left_behind
+from autograder.judging.returned_kinds import returned_instead
 
 Found = tuple[str, tuple[str, ...]]
 """A message for the student and the slugs of mistakes."""
@@ -146,7 +147,7 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
     if seen.failure:
         return seen.failure.message, ()
     if "loss" not in seen.facts:
-        return f"Your function returned {seen.facts['type']} where a number was due.", ()
+        return returned_instead(seen.facts["type"], "a number"), ()
     for late, other, summed in sorted(itertools.product((False, True), repeat=3), key=sum):
         loss = _loss(trial, seen if late else None, trial.training != other)
         if _same_loss(seen.facts["loss"], loss * trial.samples if summed else loss):

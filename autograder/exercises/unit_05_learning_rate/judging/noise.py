@@ -14,6 +14,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial
 from autograder.judging.calls import in_words
 from autograder.judging.number_relations import relation
+from autograder.judging.returned_kinds import returned_instead
 from autograder.judging.tolerances import rounding
 from gradaccum.noise import simple_noise_scale, square_lengths
 
@@ -212,10 +213,10 @@ def value_message(seen: Observation, due: float) -> str:
     if seen.failure:
         return seen.failure.message
     if "value" not in seen.facts:
-        return seen.facts.get("raised") or f"Your function returned {seen.facts['type']} where a number was due."
+        return seen.facts.get("raised") or returned_instead(seen.facts["type"], "a number")
     value = seen.facts["value"]
     if isinstance(value, str | list | dict):
-        return f"Your function returned {in_words(value)} where a number was due."
+        return returned_instead(in_words(value), "a number")
     number = isinstance(value, int | float) and not isinstance(value, bool)
     # Differences of nearly equal squares lose digits, which 1e-6 admits; wrong formulas differ by more than 1 %.
     fine = number and math.isclose(value, due, rel_tol=1e-6, abs_tol=rounding(due, 6))

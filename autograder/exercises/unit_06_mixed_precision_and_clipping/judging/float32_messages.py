@@ -20,6 +20,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
 from autograder.judging.left_behind import kept_message
+from autograder.judging.returned_kinds import returned_instead
 from gradaccum.diagnosis.catalogue import Mistake, mistake
 
 SUM_TOLERANCE = 0.02
@@ -36,7 +37,7 @@ def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = S
     if seen.failure:
         return seen.failure.message
     if "type" in seen.facts:
-        return f"Your function returned {seen.facts['type']} where a dictionary of tensors by parameter name was due."
+        return returned_instead(seen.facts["type"], "a dictionary of tensors by parameter name")
     if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
         return shapes_message(seen.tensors, due)
     if not sums_distance(seen.tensors, due) <= tolerance:

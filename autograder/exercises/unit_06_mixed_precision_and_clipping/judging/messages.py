@@ -138,6 +138,11 @@ def autocast_message(seen: Observation, trial: AmpTrial) -> str:
     return "" if seen.facts.get("dtypes") else "No forward of the model was seen, so its dtype is not known."
 
 
+def in_another_dtype(seen: Observation, trial: AmpTrial) -> bool:
+    """Whether the model ran, and never in the dtype asked for."""
+    return bool(seen.facts["dtypes"]) and trial.precision not in seen.facts["dtypes"]
+
+
 def rounding_message(seen: Observation, due: Observation) -> str:
     """What is wrong with an update that the rounding of the forward decides on; empty if nothing is.
 

@@ -24,13 +24,14 @@ from autograder.exercises.unit_07_when_equivalence_breaks.observing import (
     measure,
     ties_in,
 )
+from autograder.judging.returned_kinds import returned_instead
 
 
 def missing_model_message(seen: Observation) -> str:
     """Why the function returned no model to look at; empty if it returned one."""
     if seen.failure:
         return seen.failure.message
-    return f"Your function returned {seen.facts['type']} where a model was due." if "type" in seen.facts else ""
+    return returned_instead(seen.facts["type"], "a model") if "type" in seen.facts else ""
 
 
 def _is_group_norm(seen: Observation, path: str) -> bool:

@@ -21,6 +21,7 @@ from autograder.exercises.unit_09_contrastive_losses.judging.references import (
     same_towers,
 )
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, Towers
+from autograder.judging.returned_kinds import returned_instead
 from autograder.judging.tolerances import TOLERANCE, close
 from gradaccum.diagnosis.catalogue import Mistake, mistake
 from gradaccum.loops.contrastive import one_large_batch
@@ -125,7 +126,7 @@ def loss_message(trial: ContrastiveTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     if "type" in seen.facts:
-        return f"Your function returned {str(seen.facts['type'])[:40]} where the loss, a number, was due."
+        return returned_instead(seen.facts["type"], "the loss, a number,")
     loss, wanted = reported_loss(seen), due(trial.problem).loss
     if loss is not None and abs(loss - wanted) <= TOLERANCE[trial.problem.dtype] * wanted:
         return ""

@@ -12,6 +12,7 @@ from torch import Tensor
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import TokenTrial
 from autograder.judging.number_relations import relation
+from autograder.judging.returned_kinds import returned_instead
 
 Factor = Callable[[int, Sequence[int]], float]
 """``factor(tokens of this rank, tokens of every rank)``"""
@@ -31,7 +32,7 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
     factors = seen.facts["ranks"]
     kinds = [value for one in factors for value in one if type(value) not in (int, float)]
     if kinds:
-        return f"Your function returned {str(kinds[0])[:40]} where a number, or a tensor with one number, was due."
+        return returned_instead(kinds[0], "a number, or a tensor with one number,")
     if _fits(_share, trial, seen):
         return ""
     if not all(math.isfinite(value) for one in factors for value in one):

@@ -21,6 +21,7 @@ from autograder.exercises.unit_12_capstone.judging.reports import NUMBERS, Histo
 from autograder.exercises.unit_12_capstone.observing import RunTrial
 from autograder.judging.left_behind import MESSAGES
 from autograder.judging.number_relations import relation
+from autograder.judging.returned_kinds import returned_instead
 from autograder.support.counted import counted
 from gradaccum.capstone.config import Config
 
@@ -236,7 +237,7 @@ def _count_message(seen: Observation, due: Observation) -> str:
     if found is None:
         kind = seen.facts.get("type", "History")
         if kind != "History":
-            return f"Your function returned {str(kind)[:40]} where the run's History was due."
+            return returned_instead(kind, "the run's History")
         return "The history does not hold plain numbers for every update."
     if len(found["losses"]) == len(wanted["losses"]):
         return ""

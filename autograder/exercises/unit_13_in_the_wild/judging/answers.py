@@ -37,8 +37,8 @@ def answers_message(trial: UnseenTrial, seen: Observation) -> str:
     parts = []
     if passed:
         [(most, _)] = Counter(map(_does, passed)).most_common(1)  # what the part is about, and not a trainer of another kind
-        verb = "passes" if len(passed) == 1 else "pass"
-        parts.append(f"{len(passed)} of {len(wrong)} wrong trainers {verb} your test, such as one that {most}.")
+        verb, such = ("passes", ":") if len(passed) == 1 else ("pass", ", such as")
+        parts.append(f"{len(passed)} of {len(wrong)} wrong trainers {verb} your test{such} one that {most}.")
     if refused:
         first, rule = refused[0], "AdamW" if refused[0].adam else "SGD"
         verb = "does" if len(refused) == 1 else "do"

@@ -1,0 +1,17 @@
+"""What a message says of a value that is not of the kind asked for."""
+
+from __future__ import annotations
+
+
+def returned_instead(kind: object, due: str = "") -> str:
+    """The message for a function that returned a value of another kind.
+
+    Args:
+        kind: the name of the type of what was returned, or what else says it.
+        due: what was asked for, as in ``"a number"``; empty if the exercise says it best.
+    """
+    if kind == "NoneType":
+        where = f" where {due} was due" if due else ""
+        return f"Your function returned nothing (None){where}. Is a `return` missing?"
+    what = f" where {due} was due" if due else ", which is not the kind of value that was asked for"
+    return f"Your function returned {str(kind)[:40]}{what}."
