@@ -175,7 +175,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             slugs = ("clip-always",) if lengthened else ()
         remark = found.remark
         bound = observations["bound"]
-        if results["bound"] and not (slugs or bound.failure) and observations["probe"].facts.get("update_epochs"):
+        stepped = any(observations[name].facts.get("update_epochs") for name in ("bound", "probe"))
+        if results["bound"] and stepped and not (slugs or bound.failure):
             remark = clipping_in_words(trials["bound"], bound) or outside_message(bound) or remark
             remark = remark or lengths_in_words(bound, due["bound"])
         return self.verdict(
