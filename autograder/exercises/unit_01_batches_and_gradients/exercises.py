@@ -13,6 +13,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
+from autograder.exercises.unit_01_batches_and_gradients.judging.batches import MISSING
 from autograder.exercises.unit_01_batches_and_gradients.judging.messages import (
     MOVED,
     changed_message,
@@ -99,6 +100,7 @@ STEEP = 10.0
 SPECIAL = {
     "one": ("", "For a batch of one sample with x = 0"),
     "alone": ("", "For a batch of one sample"),
+    "repeated": ("", "For a batch in which two samples have the same x"),
     "narrow": ("", "For a model in float32 with a single output"),
     "again": ("untouched", "At a later call with the same model"),
     "tied": ("", "For a model in which two layers share a weight"),
@@ -130,11 +132,12 @@ class GradientOfBatch(Exercise[BatchTrial]):
                 results["untouched"] = changed or results["untouched"]
                 slugs += named
         if not any(results.values()):
-            for name, (where, what) in SPECIAL.items():
+            for name, (place, what) in SPECIAL.items():
                 if name in trials:
                     message, named = gradient_message("", trials[name], observations[name])
-                    lost = where or self.parts[0].name
-                    results[lost] = results[lost] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+                    lost = place or self.parts[0].name
+                    where = "" if message.startswith(MISSING) else f"{what}: "
+                    results[lost] = results[lost] or (message and f"{where}{message}{_kept(name, observations[name])}")
                     slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.
@@ -198,6 +201,7 @@ class AverageSampleGradients(GradientOfBatch):
             "alone": BatchTrial(batch_problem(seed + 9, device, 1, gated=True), summed=True),
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
+            "repeated": BatchTrial(batch_problem(seed + 10, device, a), repeated=True),
         }
 
 
@@ -260,6 +264,8 @@ class SgdStep(Exercise[BatchTrial]):
             slugs += named
         if not any(results.values()):
             for name, (_, what) in SPECIAL.items():
+                if name not in trials:
+                    continue
                 message, named = update_message("mode", trials[name], observations[name])
                 named = tuple(slug for slug in named if slug not in MOVED)  # elsewhere they have moved as they should
                 lost = "clean" if name == "overflowed" else "update"

@@ -56,7 +56,7 @@ add_mistake(
 )
 add_mistake(
     "grad-touched",
-    "You change .grad. Other code may be gathering a gradient there, and it is lost or mixed with yours.",
+    "You change .grad, where other code may be gathering a gradient: leave it exactly as it was, None included.",
     "Is there a way to ask autograd for gradients that returns them instead of storing them?",
 )
 add_mistake(
@@ -66,8 +66,8 @@ add_mistake(
 )
 add_mistake(
     "mode-changed",
-    "You leave the model in a different mode from the one you found it in, so that layers such as dropout act differently "
-    "afterwards.",
+    "You leave the model, or a part of it, in a different mode from the one you found it in, so that layers such as dropout "
+    "act differently afterwards.",
     "Do you need to call train() or eval() at all?",
 )
 add_mistake(

@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "narrow", "again", "overflowed", "tied")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
-AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed")
+AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated")
 UPDATES = ("update", "frozen", "evaluating", "one", "alone", "narrow", "again", "tied", "overflowed", "steep")
 LOSSES = ("loss", "evaluating", "one", "alone", "again")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
@@ -78,10 +78,11 @@ PROMISES = {
             Promise(
                 "average",
                 "the average of these gradients",
-                ("mean", "summed", "again", "overflowed"),
+                ("mean", "summed", "again", "overflowed", "repeated"),
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
+            Promise("repeats", "for every sample", ("repeated",), "average_sample_gradients_without_repeats"),
             Promise("one sample", "even for a batch of one sample", ("one", "alone"), "average_sample_gradients_of_several"),
             Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
             Promise(
@@ -163,6 +164,12 @@ PROMISES = {
                 "at the parameters and in the mode you were given",
                 ("loss", "one", "alone", "again"),
                 "sgd_step_loss_in_eval_mode",
+            ),
+            Promise(
+                "settings",
+                "at the parameters and in the mode you were given",
+                ("update", "loss", "one", "alone", "again"),
+                "sgd_step_dropout_without_chance",
             ),
             Promise("loss in evaluation", "in the mode you were given", ("evaluating",), "sgd_step_loss_in_training_mode"),
             Promise("loss at every call", "at the parameters", ("again",), "sgd_step_returns_a_running_mean"),

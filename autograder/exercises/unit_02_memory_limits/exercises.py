@@ -121,8 +121,9 @@ class MemoryLine(Exercise[CallTrial]):
         trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))
         sizes = chance.sample(range(1, 17), 2)
         trials[TWO] = CallTrial((sizes, [3000 + 500 * size for size in sizes]))
-        sizes, off[3] = [2, 9, 5, 9, 7], -off[1]
-        trials[REPEATED] = CallTrial((sizes, [5000 + 700 * size + shift for size, shift in zip(sizes, off[:5], strict=True)]))
+        # A size may come back with other bytes, and a whole point.
+        sizes, off[3], off[5] = [2, 9, 5, 9, 7, 5], -off[1], off[2]
+        trials[REPEATED] = CallTrial((sizes, [5000 + 700 * size + shift for size, shift in zip(sizes, off[:6], strict=True)]))
         return trials
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:

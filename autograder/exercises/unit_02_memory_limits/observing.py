@@ -55,10 +55,10 @@ class SavedTrial:
         outputs = 2 if self.kind == "plain" else 3
         generator = torch.Generator().manual_seed(self.seed + 1)
         more = 2 if self.kind == "gated" else 0
-        shapes = (self.samples + more, self.width), (self.samples, outputs)
+        shapes = (self.samples + more, self.width + more), (self.samples, outputs)
         x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
         placed = {"device": self.device, "dtype": getattr(torch, self.dtype)}
-        return x.to(**placed)[more:], y.to(**placed)
+        return x.to(**placed)[more:, more:], y.to(**placed)
 
     @property
     def loss_fn(self) -> Callable[[Tensor, Tensor], Tensor]:

@@ -18,6 +18,7 @@ PROMISES = {
             Promise("one storage", "Count storages, each once", ("gated",), "saved_bytes_once_for_each_shape"),
             Promise("no more", "that autograd keeps does count", ("deep", "gated"), "saved_bytes_inputs_in_any_case"),
             Promise("storage", "and with all their bytes", ("gated",), "saved_bytes_elements_of_views"),
+            Promise("x as it is", "x is a slice as well", ("gated",), "saved_bytes_contiguous_x"),
             Promise("parameters", "Parameters do not count", ("deep",), "saved_bytes_with_parameters"),
             Promise("views", "leave out the storages", ("deep",), "saved_bytes_by_type_of_the_base"),
             Promise(
@@ -63,6 +64,7 @@ PROMISES = {
             Promise("digits", "Three correct digits are enough.", ("exact 4",), "line_by_normal_equations_in_float32"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),
+            Promise("whole points", "perhaps with repetitions", ("scattered 4",), "memory_line_set_of_points"),
             Promise("any order", "in any order", SCATTERED, "memory_line_smallest_and_largest"),
         ),
         ("Write `memory_line", "Any library", "The pair (fixed, per_sample)"),

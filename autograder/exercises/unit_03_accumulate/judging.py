@@ -79,9 +79,13 @@ def name_loss(trial: LoopTrial, seen: Observation) -> str:
     return ""
 
 
+NOTHING = 1e-7
+"""A weight below is none: a share that was divided again and again is small, but more than what rounding leaves."""
+
+
 def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...]:
     """The mistake of a gradient with these weights of micro-batches, which no training loop would make; or none."""
-    total, present = sum(sizes), [size for size, weight in zip(sizes, found, strict=True) if abs(weight) > MATCH]
+    total, present = sum(sizes), sum(abs(weight) > NOTHING for weight in found)
     rows = {
         "divided-by-own-samples": [1 / size for size in sizes],
         "divided-by-all-samples": [1 / total for _ in sizes],
@@ -91,7 +95,7 @@ def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...
     for slug, row in rows.items():
         if all(abs(a - b) <= MATCH for a, b in zip(row, found, strict=True)):
             return (slug,)
-    return ("micro-batch-left-out",) if 1 < len(present) < len(sizes) else ()
+    return ("micro-batch-left-out",) if 1 < present < len(sizes) else ()
 
 
 def times_in_words(trial: LoopTrial, seen: Observation) -> str:

@@ -61,7 +61,7 @@ add_mistake(
 )
 add_mistake(
     "rate-rounded",
-    "You round the rate. Small rates keep few of their digits, or none.",
+    "You round the rate, so it has fewer digits than the one that is due.",
     "What is left of 0.00001 / 8 when your code has rounded it?",
 )
 add_mistake(

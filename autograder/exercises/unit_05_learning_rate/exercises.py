@@ -154,8 +154,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         left, uneven = chance.randint(2, n - 1), uneven_sizes(chance, [1, 2, 3, 4], n)
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
         factors = tuple(chance.uniform(0.2, 1.0) for _ in range(40))  # in all digits, of which a result may lose none
-        # The third update and the fourth, of one epoch, have the same rate.
-        level = (*factors[:3], factors[2], *factors[4:])
+        # Warmup may begin at 0; the third update and the fourth, of one epoch, have the same rate.
+        level = (0.0, *factors[1:3], factors[2], *factors[4:])
 
         def trial(
             offset: int, *epochs: Iterable[int], frozen: bool = False, factors: tuple[float, ...] = factors, **options: Any

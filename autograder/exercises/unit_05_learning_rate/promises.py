@@ -88,6 +88,7 @@ PROMISES = {
             Promise("clear", "`.grad` is empty when you are first called.", LOOPS, "zero_every_scheduled"),
             Promise("N = 1", "three epochs, N = 1 included.", ("no accumulation",), "schedule_not_for_one"),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "schedule_one_forward"),
+            Promise("rate 0", "The schedule moves on once per update", ("leftover",), "schedule_skips_rate_zero"),
             Promise("leftover", "a leftover is applied", ("leftover", "probe"), "tail_dropped_scheduled"),
             Promise("leftover's mean", "averages over the samples it has", ("leftover", "probe"), "tail_scale_scheduled"),
             Promise(

@@ -7,6 +7,7 @@ Judging rebuilds the model from these, so that the outputs and gradients measure
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -140,7 +141,8 @@ class Relatives(nn.Module):
 
 def _conv() -> nn.Module:
     first = nn.Conv2d(FEATURES, CHANNELS, 3, padding=1), nn.BatchNorm2d(CHANNELS), nn.Tanh()
-    block = nn.Sequential(nn.Conv2d(CHANNELS, CHANNELS, 3), nn.BatchNorm2d(CHANNELS), nn.Tanh())
+    named = {"conv": nn.Conv2d(CHANNELS, CHANNELS, 3), "norm": nn.BatchNorm2d(CHANNELS), "act": nn.Tanh()}
+    block = nn.Sequential(OrderedDict(named))
     return nn.Sequential(
         *first,
         Relatives(),

@@ -40,6 +40,7 @@ PROMISES = {
             ),
             Promise("groups", "has become an `nn.GroupNorm(num_groups, channels)`.", MODELS, "replace_batchnorm_group_size"),
             Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
+            Promise("names", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_renames"),
             Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),
             Promise("shared", EVERYTHING_ELSE, ("deep",), "replace_batchnorm_unties"),
             Promise("frozen", EVERYTHING_ELSE, MODELS, "replace_batchnorm_thaws"),

@@ -153,6 +153,7 @@ class TrainEpochTokens(Exercise):
         if not any(results[name] for name in moves):
             results["ignore"] = ignoring_message(*ignoring) or results["ignore"]
         results["ignore"] = results["ignore"] or kept_message(observations["ignore"], DATA)
+        results["leftover"] = results["leftover"] or kept_message(observations["leftover"], DATA)
         results["losses"] = losses_message(trials["losses"], observations["losses"])
         if not (results["losses"] or results["leftover"]):
             results["losses"] = live_losses_message(trials["leftover"], observations["leftover"])

@@ -42,7 +42,8 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     """Call the function; return what ``.grad`` holds, the parameters, the modes and the number that the function returned."""
     *encoders, logit_scale = trial.problem.build()
     towers = dict(zip(TOWERS, map(trainable, encoders), strict=True))
-    flags = [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()]
+    parameters = [*encoders[0].parameters(), *encoders[1].parameters(), logit_scale]
+    flags = [parameter.requires_grad for parameter in parameters]
     if trial.again:
         others = trial.problem.with_(seed=trial.problem.seed + 1)
         for earlier in (trial.problem.batches()[:2], others.batches()):
@@ -62,7 +63,7 @@ def observe_contrastive(function: Callable, trial: ContrastiveTrial) -> Observat
     tensors |= {"gradient/scale": flat_gradients([logit_scale]).cpu(), "parameters/scale": flat_values([logit_scale]).cpu()}
     facts = {
         "training": all(module.training for encoder in encoders for module in encoder.modules()),
-        "switched": flags != [parameter.requires_grad for encoder in encoders for parameter in encoder.parameters()],
+        "switched": flags != [parameter.requires_grad for parameter in parameters],
         "evaluated": any(in_evaluation),
         "inputs_changed": not same_data(given if trial.problem.one_shot else batches, trial.problem.batches()),
         "peak_bytes": live.peak if live else 0,

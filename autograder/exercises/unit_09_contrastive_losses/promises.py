@@ -48,6 +48,7 @@ PROMISES = {
             Promise("hooks", _BEHIND, _EVERY, "contrastive_hook_left_behind"),
             Promise("every hook", _BEHIND, _EVERY, "contrastive_forward_hooks_left_behind"),
             Promise("requires_grad", _BEHIND, _LEFT, "contrastive_requires_grad_left_off"),
+            Promise("logit_scale's requires_grad", _BEHIND, _LEFT, "contrastive_temperature_left_frozen"),
             Promise("mode", "The encoders are in training mode and stay in it", _LEFT, "contrastive_eval_mode_left_behind"),
             Promise(
                 "both passes",

@@ -169,7 +169,9 @@ class TrainWindow(Exercise):
             "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
             "single": WindowTrial(config.with_(seed=seeds[1], lines=2 * size, effective_batch=size, **sgd)),
             "single schedule": WindowTrial(
-                config.with_(seed=seeds[3], lines=4 * size, **equal, effective_batch=size, **sgd, warmup=2, decay=True)
+                config.with_(
+                    seed=seeds[3], lines=4 * size, **equal, effective_batch=size, **sgd, warmup=2, decay=True, max_norm=BINDING
+                )
             ),
             "nan": WindowTrial(config.with_(seed=seeds[0], lines=window, **equal, **sgd), stale=math.nan),
         }
@@ -179,7 +181,7 @@ class TrainWindow(Exercise):
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
         single, moving, nan = (results.pop(name) for name in ("single", "single schedule", "nan"))
         results["uneven"] = results["uneven"] or (single and f"{ALONE}: {single}")
-        if not (single or results["schedule"]):
+        if not (single or results["schedule"] or results["clip"]):  # which is asked for here, too
             results["schedule"] = moving and f"{ALONE}: {moving}"
         results["full"] = (
             results["full"]

@@ -60,10 +60,16 @@ PROMISES = {
                 "single", "`window` is a list of micro-batches `(x, y)`.", ("single", "single schedule"), "window_needs_two"
             ),
             Promise("clip", "Clip it once", ("clip",), "window_clips_each"),
-            Promise("threshold", "the threshold is reached.", ("clip",), "window_never_clips"),
+            Promise("threshold", "the threshold is reached.", ("clip", "single schedule"), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
             Promise(
                 "schedule", "let the schedule make its step.", ("schedule", "single schedule"), "window_schedule_forgotten"
+            ),
+            Promise(
+                "clipped or not",
+                "let the schedule make its step.",
+                ("single schedule",),
+                "window_schedule_where_not_clipped",
             ),
             Promise("every update", "let the schedule make its step.", ("single schedule",), "window_schedule_not_for_one"),
             Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),

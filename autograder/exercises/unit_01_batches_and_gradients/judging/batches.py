@@ -38,6 +38,9 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
     return changed + ["x or y"] * (not seen.facts["data kept"])
 
 
+MISSING = "There is no tensor under the name"
+
+
 def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
     """The returned dictionary as one vector ``(P,)`` in the order of the trainable parameters, or what is wrong with it.
 
@@ -52,7 +55,7 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
     for name, parameter in parameters.items():
         value = seen.tensors.get(f"returned/{name}")
         if name in needed and value is None:
-            return f"There is no tensor under the name {name!r}."
+            return f"{MISSING} {name!r}."
         if value is not None and value.shape != parameter.shape:
             return f"The tensor under the name {name!r} does not have the parameter's shape."
         if name in needed and value is not None and value.dtype != parameter.dtype:

@@ -231,7 +231,7 @@ PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "You count a negative fixed part as zero.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, max(0, fixed), each)),
     ),
-    "You divide as floats, which keep only 16 digits: with larger numbers of bytes your micro-batch may not fit.": (
+    "You compute with floats, which keep only 16 digits: with larger numbers of bytes your micro-batch may not fit.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, int((budget - fixed) / each), 0, 1)),
     ),
     "Your plans are those of a budget that is a little smaller. You may use it to the last byte.": tuple(
