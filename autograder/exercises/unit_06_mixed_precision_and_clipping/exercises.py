@@ -294,10 +294,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs += ("inf-applied",)
         remark = rare.mistakes[0] if rare and not slugs else outside
         if not any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS):
-            remark = (
-                remark
-                or "You never use the scaler that you are given: neither to unscale, nor to step, nor to update its scale."
-            )
+            remark = remark or "You call none of unscale_, step and update of the scaler that you are given."
         for name, seen in several.items():
             remark = remark or outside_message(seen) or calls_message(seen, due[name])
         remark = remark or scales_in_words({name: (trials[name].scale, observations[name], due[name]) for name in STAYING})

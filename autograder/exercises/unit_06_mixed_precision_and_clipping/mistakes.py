@@ -89,7 +89,7 @@ add_mistake(
 )
 add_mistake(
     "unscale-each",
-    "You unscale after every micro-batch. If the scaler let you, early gradients would be divided again and again.",
+    "You unscale after every micro-batch. Where the scaler lets you, early gradients are divided again and again.",
     "How often may one gradient be unscaled before it is used?",
 )
 add_mistake(

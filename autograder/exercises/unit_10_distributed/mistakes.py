@@ -24,7 +24,7 @@ for _slug, _message, _hint in (
     ),
     (
         "never-sync",
-        "No update holds a gradient of another rank, so each rank trains its own model.",
+        "No update holds a gradient that another rank has computed for the same window.",
         "Which call tells the others? In which micro-batch of a window must it not be switched off?",
     ),
     (

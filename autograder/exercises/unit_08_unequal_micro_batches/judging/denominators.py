@@ -280,7 +280,7 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
             denominator(targets, weight, ignore_index) * (1 if weight is None else denominator(targets, None, ignore_index))
         ),
     ),
-    "You return 0 as soon as nothing counts in one of the micro-batches.": _nothing_if_one_has_nothing,
+    "You stop, or return 0, as soon as nothing counts in one of the micro-batches.": _nothing_if_one_has_nothing,
     "Your denominator is never below 1, although weights may add up to less.": (_at_least_one, _at_least_one_unless_zero),
     "You return the mean of the weights of the targets, where their sum is due.": _mean_weight,
     "You add up the mean weight of the targets of each micro-batch, where the sum of their weights is due.": (
