@@ -8,11 +8,13 @@ import functools
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from html import escape
 from types import ModuleType
 from typing import Any
 
 import ipywidgets as widgets
+from IPython.core.getipython import get_ipython
 
 from gradaccum import phenomena, still
 from gradaccum.drawing import DPI, as_png, as_svg, erase, new_figure
@@ -61,6 +63,7 @@ class Panel(widgets.VBox):
         self._listing: Listing | None = None
         self.error: Exception | None = None
         self._quiet = False
+        self._set_at = _when_asked()
         self._figure = new_figure(*phenomenon.SIZE)
         self._computed = functools.lru_cache(MAX_RESULTS)(phenomenon.compute)
         self._controls = {field.name: _control(field, opening) for field in dataclasses.fields(opening)}
@@ -90,14 +93,18 @@ class Panel(widgets.VBox):
         """
         phenomena.check_settings(settings)
         with one_thread(), _garbage_later():
-            self._quiet = True
-            try:
-                for name, box in self._controls.items():
-                    box.value = getattr(settings, name)
-            finally:
-                self._quiet = False
+            self._set_at = _when_asked()
+            self._move_controls(settings)
             self.settings = settings
             self._redraw()
+
+    def _move_controls(self, settings: Any) -> None:
+        self._quiet = True
+        try:
+            for name, box in self._controls.items():
+                box.value = getattr(settings, name)
+        finally:
+            self._quiet = False
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The live panel, and for pages without a kernel the picture, the code and the caption."""
@@ -126,6 +133,8 @@ class Panel(widgets.VBox):
 
     def _changed(self, change: dict[str, Any]) -> None:
         with one_thread():  # another control may have been moved meanwhile, or a button pressed
+            if not self._quiet and _when_asked() < self._set_at:  # before the button was pressed, but handled after it
+                self._move_controls(self.settings)
             settings = type(self.opening)(**{name: box.value for name, box in self._controls.items()})
             if not self._quiet and settings != self.settings:
                 self.settings = settings
@@ -161,6 +170,17 @@ class Panel(widgets.VBox):
         button = widgets.Button(description=name, layout={"width": "auto"})
         button.on_click(lambda _: self.set(settings))
         return button
+
+
+def _when_asked() -> datetime:
+    """When the page sent the message that is being handled; outside of a kernel, now.
+
+    Each widget's messages may be handled in a thread of its own, so not in the order in which a reader moved and pressed.
+    """
+    shell = get_ipython()
+    header = shell.kernel.get_parent("shell").get("header", {}) if hasattr(shell, "kernel") else {}
+    sent = header.get("date")
+    return sent if isinstance(sent, datetime) and sent.tzinfo else datetime.now(UTC)
 
 
 def _control(field: dataclasses.Field, opening: Any) -> widgets.Widget:

@@ -12,6 +12,7 @@ import threading
 import time
 import types
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 import ipywidgets as widgets
 import nbformat
@@ -105,6 +106,19 @@ def test_controls_that_are_moved_in_threads_of_their_own_are_drawn_one_after_the
     assert panel.settings == Settings(number=2)
     assert panel.caption == 'It is 8 & "more".'
     assert ">8</text>" in page(panel)
+
+
+def test_what_was_moved_before_a_button_was_pressed_does_not_overrule_it_when_it_is_handled_after_it(panel, monkeypatch):
+    asked = datetime(2026, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr("gradaccum.notebook.explore._when_asked", lambda: asked)
+    panel.set(Settings(number=2, doubled=True))
+    said = panel.caption
+    asked -= timedelta(milliseconds=5)
+    controls(panel)["Count"].value = 7
+    assert (controls(panel)["Count"].value, panel.caption) == (4, said)
+    asked += timedelta(milliseconds=10)
+    controls(panel)["Count"].value = 7
+    assert controls(panel)["Count"].value == 7 == panel.settings.count
 
 
 def test_exploring_an_unknown_phenomenon_lists_the_known_names():
