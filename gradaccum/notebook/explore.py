@@ -177,9 +177,8 @@ def _when_asked() -> datetime:
 
     Each widget's messages may be handled in a thread of its own, so not in the order in which a reader moved and pressed.
     """
-    shell = get_ipython()
-    header = shell.kernel.get_parent("shell").get("header", {}) if hasattr(shell, "kernel") else {}
-    sent = header.get("date")
+    kernel = getattr(get_ipython(), "kernel", None)
+    sent = kernel.get_parent("shell").get("header", {}).get("date") if kernel else None
     return sent if isinstance(sent, datetime) and sent.tzinfo else datetime.now(UTC)
 
 
