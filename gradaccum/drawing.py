@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -195,7 +196,8 @@ def _meaning(fingerprint: Fingerprint) -> str:
 def heading_inches(title: str, fingerprint: Fingerprint) -> float:
     """How wide a fingerprint has to be drawn so that its title and what its columns are stand beside each other."""
     words = ((title, FontProperties(weight="bold"), TITLE_POINTS), (_meaning(fingerprint), FontProperties(), MEANING_POINTS))
-    return sum(float(TextPath((0, 0), text, size, prop=font).get_extents().width) for text, font, size in words) / 72 + 0.1
+    points = sum(float(TextPath((0, 0), text, size, prop=font).get_extents().width) for text, font, size in words)
+    return math.ceil(10 * (points / 72 + 0.1)) / 10  # in whole pixels
 
 
 TITLE_POINTS, MEANING_POINTS = 10.5, 8.0

@@ -18,7 +18,7 @@ PROMISES = {
             Promise("one storage", "Count storages, each once", ("gated",), "saved_bytes_once_for_each_shape"),
             Promise("no more", "that autograd keeps does count", ("deep", "gated"), "saved_bytes_inputs_in_any_case"),
             Promise("storage", "and with all their bytes", ("gated",), "saved_bytes_elements_of_views"),
-            Promise("x as it is", "x is a slice as well", ("gated",), "saved_bytes_contiguous_x"),
+            Promise("slice of x", "`x` is a slice as well.", ("gated",), "saved_bytes_contiguous_x"),
             Promise("parameters", "Parameters do not count", ("deep",), "saved_bytes_with_parameters"),
             Promise("views", "leave out the storages", ("deep",), "saved_bytes_by_type_of_the_base"),
             Promise(
