@@ -183,6 +183,10 @@ def found_title(same: bool) -> str:
     return "found: the same" if same else "found (marked: not as due)"
 
 
+TITLE_POINTS, MEANING_POINTS = 10.5, 8.0
+"""Sizes of the two texts above a fingerprint: its title, and what its columns are."""
+
+
 def _new_epochs(fingerprint: Fingerprint) -> list[int]:
     """Columns that begin another epoch than the one before them."""
     epochs = [epoch for epoch, _ in fingerprint.columns]
@@ -194,14 +198,10 @@ def _meaning(fingerprint: Fingerprint) -> str:
 
 
 def heading_inches(title: str, fingerprint: Fingerprint) -> float:
-    """How wide a fingerprint has to be drawn so that its title and what its columns are stand beside each other."""
+    """The width that the two texts above a fingerprint need to stand side by side."""
     words = ((title, FontProperties(weight="bold"), TITLE_POINTS), (_meaning(fingerprint), FontProperties(), MEANING_POINTS))
     points = sum(float(TextPath((0, 0), text, size, prop=font).get_extents().width) for text, font, size in words)
     return math.ceil(10 * (points / 72 + 0.1)) / 10  # in whole pixels
-
-
-TITLE_POINTS, MEANING_POINTS = 10.5, 8.0
-"""Sizes of the two texts above a fingerprint."""
 
 
 def draw_strip(axes: Axes, coefficients: Sequence[float], title: str, peak: float = 1.0) -> None:

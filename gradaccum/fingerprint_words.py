@@ -81,11 +81,8 @@ def _membership(inside: Tensor, due: Tensor) -> Iterator[str]:
     widths, wanted = inside.sum(1).tolist(), due.sum(1).tolist()
     told = missing and set(widths) == {1}
     if not told and widths != wanted and any(tuple(row) not in windows for row in inside.tolist()):
-        few = (
-            "each holds one micro-batch"
-            if set(widths) == {1}
-            else f"{'the updates hold' if len(widths) > 1 else 'it holds'} {listing(widths)} micro-batches"
-        )
+        they = "it holds" if len(widths) == 1 else "the updates hold"
+        few = "each holds one micro-batch" if set(widths) == {1} else f"{they} {listing(widths)} micro-batches"
         yield f"{few} instead of {wanted[0] if len(set(wanted)) == 1 else listing(wanted)}"
 
 

@@ -116,7 +116,7 @@ def _doubled_updates(found: Fingerprint, due: Fingerprint) -> str:
     which = [k + 1 for k, number in enumerate(repeats) if number > 1]
     if len(which) == len(repeats) and len(set(repeats)) == 1:
         return f"Each window makes {repeats[0]} updates, where one is due."
-    return f"More than one update is made of the same window, where one is due: {_listed('window', which)}."
+    return f"More than one update is made from the same window, where one is due: {_listed('window', which)}."
 
 
 def _missing(missing: set[int], due: Fingerprint, wanted: Blocks) -> str:

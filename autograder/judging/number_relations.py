@@ -177,7 +177,7 @@ def _roundings() -> Iterator[tuple[str, Callable[[float], float]]]:
     yield "rounded up to a whole number", lambda d: float(math.ceil(d))
     for decimals in DECIMALS:
         yield f"rounded to {counted(decimals, 'decimal')}", partial(round, ndigits=decimals)
-        yield f"rounded, to {counted(decimals + 1, 'significant digit')} here", partial(_significant, decimals=decimals)
+        yield f"rounded to {counted(decimals + 1, 'significant digit')}", partial(_significant, decimals=decimals)
 
 
 def _significant(number: float, decimals: int) -> float:

@@ -190,7 +190,7 @@ def describe(progress: Progress) -> str:
     said = (
         f"Update {history.updates} of {config.updates}, {config.effective_batch} lines each (B={size}, N={n}): loss "
         f"{history.losses[-1]:.3f} per token, where a perfect model pays {best:.3f}; {rate:,.0f} tokens per second. "
-        f"At its peak the run held {progress.peak / MIB:.1f} MiB, of them about {max(need, 0):.1f} in activations, "
+        f"At its peak the run held {progress.peak / MIB:.1f} MiB, about {max(need, 0):.1f} of it in activations, "
         f"which is {'within' if progress.within else 'over'} their budget of {config.budget / MIB:.3g}."
     )
     if progress.allocated:

@@ -182,7 +182,7 @@ add_mistake(
 )
 add_mistake(
     "loss-scaled-in-log",
-    "The reported losses are too small: what is divided for backward, or once more, is no longer a mean to report.",
+    "The reported losses are too small, as if they had been scaled for backward.",
     "What is the mean loss over the samples of a window? Is that the number you collect?",
 )
 add_mistake(

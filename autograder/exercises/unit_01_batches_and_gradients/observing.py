@@ -99,7 +99,8 @@ class DrawingGate(TrainingGate, nn.Dropout):
 
     They come from the CPU's generator wherever the model is, so that the same functions repeat them on every device.
 
-    It notes where torch's generator stood, for how many samples they were drawn, and whether ``vmap`` drew once for all.
+    It notes where torch's generator stood, for how many samples they were drawn, and whether ``vmap`` drew once for all. If its
+    probability is set to 0 it becomes another layer, as dropout would.
     """
 
     def __init__(self) -> None:
@@ -112,7 +113,7 @@ class DrawingGate(TrainingGate, nn.Dropout):
             self.draws.append((torch.default_generator.get_state(), len(x)))
             if _is_batched(x) > _is_batched(torch.rand(x.shape, device="cpu")):
                 self._shared_by_vmap = True
-        return super().forward(x) if self.p or not self.training else x.cos()  # without chance it is another layer
+        return super().forward(x) if self.p or not self.training else x.cos()
 
 
 def _is_batched(tensor: Tensor) -> bool:

@@ -175,6 +175,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             slugs = ("clip-always",) if lengthened else ()
         remark = found.remark
         bound = observations["bound"]
+        # A loop that makes no update at all is told so, and nothing about clipping.
         stepped = any(observations[name].facts.get("update_epochs") for name in ("bound", "probe"))
         if results["bound"] and stepped and not (slugs or bound.failure):
             remark = clipping_in_words(trials["bound"], bound) or outside_message(bound) or remark

@@ -100,7 +100,7 @@ for _slug, _message, _hint in (
     ),
     (
         "scale-for-sums",
-        "Your factor does not grow with the rank's own tokens, as if its loss were their sum; here each rank has their mean.",
+        "Your factor does not grow with the rank's own number of tokens, as if its loss were a sum; here it is a mean.",
         "How do you get from a rank's mean loss to its sum?",
     ),
     (

@@ -196,8 +196,8 @@ add_mistake(
 )
 add_mistake(
     "powers-of-two-only",
-    "You only consider powers of two, or halves of halves, and miss larger micro-batches that fit: the run is slower and "
-    "nothing is gained.",
+    "You only consider powers of two, or keep halving, and miss larger micro-batches that fit: the run is slower and nothing "
+    "is gained.",
     "Which numbers divide 48? 3 is one of them.",
 )
 add_mistake(

@@ -108,7 +108,7 @@ def test_controls_that_are_moved_in_threads_of_their_own_are_drawn_one_after_the
     assert ">8</text>" in page(panel)
 
 
-def test_what_was_moved_before_a_button_was_pressed_does_not_overrule_it_when_it_is_handled_after_it(panel, monkeypatch):
+def test_a_button_overrules_a_change_that_was_made_before_it_but_is_handled_after_it(panel, monkeypatch):
     asked = datetime(2026, 1, 1, tzinfo=UTC)
     monkeypatch.setattr("gradaccum.notebook.explore._when_asked", lambda: asked)
     panel.set(Settings(number=2, doubled=True))

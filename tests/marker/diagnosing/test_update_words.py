@@ -48,7 +48,7 @@ SAID = {
         range(2, 5), range(5, 8), range(8, 9), range(10, 13)
     ),
     "Each window makes 2 updates, where one is due.": even(*(w for w in FULL for _ in range(2))),
-    "More than one update is made of the same window, where one is due: windows 3 and 5.": even(
+    "More than one update is made from the same window, where one is due: windows 3 and 5.": even(
         *FULL[:3], FULL[2], *FULL[3:], FULL[4]
     ),
     "All updates that are due are there, but your loop makes 1 more update, whose gradient is zero. "

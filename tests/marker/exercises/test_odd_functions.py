@@ -98,7 +98,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda exercise: exercise.id)
-def test_nothing_is_said_of_a_function_that_does_nothing_but_that(exercise):
+def test_a_function_that_does_nothing_is_told_only_that(exercise):
     verdict = mark_function(exercise, lambda *arguments, **keywords: None)
     assert not verdict.passed
     assert [mistake.slug for mistake in verdict.mistakes] == NAMED.get(exercise.id, [])

@@ -62,7 +62,7 @@ def test_numbers_that_lost_digits_are_called_close_with_the_largest_difference()
 
 
 def test_numbers_rounded_to_digits_are_told_from_numbers_rounded_to_decimals():
-    words = "Each of your numbers is the one that is due, rounded, to 2 significant digits here."
+    words = "Each of your numbers is the one that is due, rounded to 2 significant digits."
     assert relation([120.0, 0.057], [123.4, 0.0567]) == words
 
 

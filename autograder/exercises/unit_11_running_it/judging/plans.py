@@ -258,7 +258,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
         lambda call: _plan(call._replace(fixed=0, per_sample=call.fixed + call.per_sample)),
     ),
     "You keep a part of the budget in reserve.": tuple(partial(_with_reserve, kept=kept) for kept in (0.9, 0.8)),
-    "Where the budget ends within a sample, you may take that sample as well, although it does not fit.": (
+    "Where the budget ends in the middle of a sample, you sometimes count that sample as well, although it does not fit.": (
         lambda call: _with_room(call, round),
         lambda call: _with_room(call, math.ceil),
     ),

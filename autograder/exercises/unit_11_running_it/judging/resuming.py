@@ -115,9 +115,7 @@ def saving_message(seen: Observation, lost: str) -> str:
     if lost:
         return LOST_WHILE_SAVING
     if seen.facts.get("saved_on") != [True] * len(seen.facts.get("pieces", ())):
-        return (
-            "A run that was killed inside save_checkpoint goes on, but its later checkpoints do not all lead back to the run."
-        )
+        return "A run that was killed inside save_checkpoint goes on, but not all of its later checkpoints restore it."
     return ""
 
 

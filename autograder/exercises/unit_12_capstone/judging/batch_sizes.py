@@ -84,7 +84,7 @@ def side_in_words(trials: Mapping[str, CallTrial], observations: Mapping[str, Ob
     return sides.pop() if len(sides) == 1 else ""
 
 
-ASKED = "Which sizes may it be, and with which model, lines and budget do you measure?"
+ASKED = "Which sizes are allowed, and with which model, lines and budget do you measure?"
 TOO_LARGE = f"Wherever you are wrong, your size is too large. {ASKED}"
 TOO_SMALL = f"Wherever you are wrong, your size is too small, or you refuse what fits. {ASKED}"
 

@@ -1,4 +1,4 @@
-"""Leaves out samples that come a second time."""
+"""Leaves out samples with the same x as an earlier one."""
 
 import torch
 
