@@ -118,6 +118,11 @@ def test_weights_of_no_known_function_get_no_name():
     assert name_weights((2, 3, 4), [0.21, 0.37, 0.55]) == ()
 
 
+def test_a_micro_batch_with_a_tiny_share_is_not_left_out():
+    assert name_weights((2, 3, 4), [7e-6, 0.37, 0.55]) == ()
+    assert name_weights((2, 3, 4), [1e-9, 0.37, 0.55]) == ("micro-batch-left-out",)
+
+
 @samples_of("train_epoch_tokens")
 def test_every_mistake_named_in_a_loop_over_tokens_reproduces_its_updates(exercise, samples):
     trial, unproven, proven = probe_of(exercise), [], 0

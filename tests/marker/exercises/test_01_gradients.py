@@ -170,3 +170,16 @@ def test_gradient_of_wrong_shape_is_rejected(shape):
     verdict = mark_function(all_exercises()["batch_gradient"], batch_gradient)
     assert verdict.score == 0
     assert "does not have the parameter" in verdict.results[0].message
+
+
+def test_a_tensor_that_is_missing_is_not_put_down_to_what_grad_held():
+    def of_layers(model, loss_fn, x, y):
+        loss_fn(model(x), y)
+        found = batch_gradient(model, loss_fn, (x, y))
+        named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        pieces = zip(named, found.split([p.numel() for p in named.values()]), strict=True)
+        return {name: piece.view_as(named[name]) for name, piece in pieces if "." in name}
+
+    verdict = mark_function(all_exercises()["batch_gradient"], of_layers)
+    assert "There is no tensor under the name" in str(verdict)
+    assert "infinity" not in str(verdict)

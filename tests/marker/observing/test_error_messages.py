@@ -162,6 +162,13 @@ def test_text_between_two_quotations_is_kept():
     assert "'>=' not supported between instances of 'int' and 'NoneType'" in described(lambda: 3 >= None)
 
 
+def test_a_message_that_ends_with_a_full_stop_gets_no_second_one():
+    def ended():
+        raise RuntimeError("It is over.")
+
+    assert described(ended) == "Your code raised RuntimeError: It is over (line 2 of ended)."
+
+
 def test_a_long_quotation_of_bytes_is_cut():
     secret = "".join("abcdefghij"[int(digit)] for digit in str(INTEGERS[0][0]) * 6)
     assert secret[:9] not in described(lambda: int(secret.encode()))
