@@ -297,7 +297,7 @@ def _draw_cells(axes: Axes, cells: list[_Cell], peak: float) -> None:
 def _text(value: float) -> str:
     """What fits into a cell."""
     text = as_fraction(value)
-    return f"{value:.2f}".replace("-", "−") if len(text) > 5 or "." in text else text
+    return f"{value:.2f}".replace("-0.", "−.").replace("-", "−") if len(text) > 5 or "." in text else text
 
 
 def _shade(share: float) -> tuple[float, float, float, float]:

@@ -150,8 +150,9 @@ predict(
     ),
     answer="all four are lost, the parameters do not move",
     because=lambda: (
-        "inf plus any finite number is inf, so what is in .grad can no longer be taken apart. "
-        + order_of_operations.describe(order_of_operations.compute(order_of_operations.PRESETS["Overflow"]))
+        "inf plus any finite number is inf, so what is in .grad can no longer be taken apart. The scaler skips the whole "
+        "window and lowers its scale, in the next picture from 65,536 to "
+        f"{order_of_operations.compute(order_of_operations.PRESETS['Overflow']).scale:,.0f}."
     ),
 )
 
@@ -421,6 +422,8 @@ check(accumulate_in_float32)
 #
 # Float32 sums are not free. (Not graded.)
 # %%
+sums = low_precision_sums.compute(low_precision_sums.Settings(addends="different", count=64))
+
 predict(
     "A model of 7 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
     "exercise 3 cost on top?",
@@ -429,8 +432,8 @@ predict(
     because=lambda: (
         f"They have 4 bytes for each parameter, {4 * 6.74:.0f} GB in all, and the {2 * 6.74:.0f} GB of .grad are still needed "
         "for the micro-batch at hand. (Hooks could add and clear one parameter at a time.) "
-        "In return you get rid of an error. "
-        + low_precision_sums.describe(low_precision_sums.compute(low_precision_sums.Settings(addends="different", count=64)))
+        f"In return you get rid of an error: a bfloat16 sum of 64 gradients is typically off by "
+        f"{low_precision_sums.in_words(float(sums.error('bfloat16')[sums.place]))}."
     ),
 )
 

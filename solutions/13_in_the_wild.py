@@ -170,8 +170,9 @@ def name_those_trainers(fingerprints):
     for one in fingerprints:
         rows, tokens, n = one["found"], one["tokens"], one["accumulation_steps"]
         held = [[k for k, share in enumerate(row) if share > 1e-3] for row in rows]
-        total = sum(tokens[k] for k in held[0])
-        unlike = any(abs(rows[0][k] - tokens[k] / total) > 1e-3 for k in held[0])
+        totals = [sum(tokens[k] for k in inside) for inside in held]
+        shares = [(row[k], tokens[k] / total) for row, inside, total in zip(rows, held, totals, strict=True) for k in inside]
+        unlike = any(abs(share - due) > 1e-3 for share, due in shares)
         who = {"tail-dropped": len(tokens) - 1 not in held[-1], "step-every": len(rows) == len(tokens)}
         who |= {"zero-every": held[0] == [n - 1], "off-by-one-early": len(held[0]) == 1, "never-zero": 0 in held[-1]}
         sums = {"no-scale": sum(rows[0]) > 1.001, "wrong-total": sum(rows[0]) < 0.999, "tail-scale": sum(rows[-1]) < 0.999}
@@ -350,8 +351,8 @@ print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 # What earns points:
 #
 # - **1 point · what losses are divided by**: nothing, micro-batches, positions, tokens.
-# - **1 point · updates and clearing at the wrong moment**: an update after every micro-batch; clearing before each, or
-#   never. N may be 1.
+# - **1 point · updates and clearing at the wrong moment**: an update after every micro-batch, or too late; clearing before
+#   each, or never. N may be 1.
 # - **1 point · leftover windows**: divided by N, or not applied, whether after the first epoch or the last.
 # - **0.5 points · "cannot tell" is not a pass**: tokens that weigh differently, and a trainer that never updates.
 

@@ -193,10 +193,10 @@ def _draw_running(axes: Axes, result: Result) -> None:
         axes.text(UPDATES / 2, 0.6, said, ha="center", color=GREY, fontsize=10)
         return
     windows = range(UPDATES + 1)
-    axes.plot(windows, result.large_running, color=GREEN, linestyle="--", marker="s", markersize=5)
+    axes.plot(windows, result.large_running, color=GREEN, linestyle="--", marker="s", markersize=7, markerfacecolor="white")
     look: Style = {"color": BLUE, "marker": "o"} if result.settings.corrected else {"color": VERMILLION, "marker": "x"}
     axes.plot(windows, result.running, linewidth=1.2, markersize=5, **look)
     text: Style = {"fontsize": 9, "transform": axes.transAxes}
-    axes.text(0.4, 0.14, f"■ large batch, momentum {MOMENTUM}", color=GREEN, **text)
+    axes.text(0.4, 0.14, f"□ large batch, momentum {MOMENTUM}", color=GREEN, **text)
     sign = "●" if result.settings.corrected else "×"
     axes.text(0.4, 0.06, f"{sign} micro-batches, momentum {result.momentum:.2g}", color=look["color"], **text)

@@ -201,7 +201,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
     name = next(label for label, value in LOOPS.items() if value == settings.loop)
     text: Style = {"fontsize": 9, "transform": axes.transAxes}
-    axes.text(0.4, 0.93, f"■ large batch: {len(result.large_losses) - 1} updates", color=GREEN, **text)
+    axes.text(0.4, 0.93, f"□ large batch: {len(result.large_losses) - 1} updates", color=GREEN, **text)
     sign = "●" if result.difference < SAME else "×"
     axes.text(0.4, 0.86, f"{sign} {name}: {len(result.losses) - 1}", color=_look(result)["color"], **text)
 

@@ -222,7 +222,7 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     axes.set(xlim=(-0.3, len(result.distances) + 0.3), ylim=(2.2, 4.4), xticks=range(0, len(result.distances) + 1, 3))
     axes.set_yticks([2.5, 3, 3.5, 4])
     text: Style = {"fontsize": 9, "transform": axes.transAxes}
-    axes.text(0.04, 0.12, "■ large batches", color=GREEN, **text)
+    axes.text(0.04, 0.12, "□ large batches", color=GREEN, **text)
     axes.text(0.04, 0.05, f"{'●' if result.left_at is None else '×'} this loop", color=_look(result)["color"], **text)
 
 

@@ -41,6 +41,7 @@ class TokenProblem(Problem):
             is a token, is to be predicted like any other.
         prompt: positions before the first token of every sequence that are not to be predicted either, as of a question whose
             answer is learnt.
+        repeated: whether the last micro-batch of each epoch is a copy of the first, whose lengths it must have.
     """
 
     lengths: tuple[tuple[tuple[int, ...], ...], ...]
@@ -49,12 +50,15 @@ class TokenProblem(Problem):
     weigh_by: str = "tokens"
     mean_over: str = "tokens"
     prompt: int = 0
+    repeated: bool = False
 
     def __post_init__(self) -> None:
         if any(min(sequences, default=-1) < 0 for epoch in self.lengths for sequences in epoch):
             raise ValueError(f"every micro-batch needs sequences of at least 0 tokens, not {self.lengths}")
         if self.weigh_by not in COUNTED or self.mean_over not in (*COUNTED, PADDING_TOO):
             raise ValueError(f"there are {', '.join(COUNTED)} to count, not {self.weigh_by!r} or {self.mean_over!r}")
+        if self.repeated and any(epoch[0] != epoch[-1] for epoch in self.lengths):
+            raise ValueError(f"a last micro-batch that repeats the first has its lengths, which is not so in {self.lengths}")
         counts = tuple(tuple(counted(sequences, self.weigh_by) for sequences in epoch) for epoch in self.lengths)
         object.__setattr__(self, "epochs", counts)
 
@@ -70,7 +74,11 @@ class TokenProblem(Problem):
     def batches(self, epoch: int = 0) -> list[MicroBatch]:
         """The micro-batches of one epoch: inputs and targets, each ``(sequences, positions)``."""
         generator = seeded_generator(self.seed, 1 + epoch + 1000 * self.rank)
-        return [self._padded(sequences, generator) for sequences in self.lengths[epoch]]
+        found = [self._padded(sequences, generator) for sequences in self.lengths[epoch]]
+        if self.repeated:
+            inputs, targets = found[0]
+            found[-1] = inputs.clone(), targets.clone()
+        return found
 
     def _padded(self, sequences: Sequence[int], generator: torch.Generator) -> MicroBatch:
         shape = len(sequences), self.prompt + padded_length(sequences)

@@ -100,6 +100,7 @@ STEEP = 10.0
 SPECIAL = {
     "one": ("", "For a batch of one sample with x = 0"),
     "alone": ("", "For a batch of one sample"),
+    "dropping": ("", "For a model that drops values at random, as dropout does"),
     "repeated": ("", "For a batch in which two samples have the same x"),
     "narrow": ("", "For a model in float32 with a single output"),
     "again": ("untouched", "At a later call with the same model"),
@@ -173,6 +174,7 @@ class BatchGradient(GradientOfBatch):
                 batch_problem(seed + 8, device, b, overflowed=True, extras=True, renamed=True), frozen_stale=True
             ),
             "tied": BatchTrial(batch_problem(seed + 9, device, c, tied=True)),
+            "dropping": BatchTrial(batch_problem(seed + 11, device, b, gated=True), dropping=True),
         }
 
 
@@ -202,6 +204,7 @@ class AverageSampleGradients(GradientOfBatch):
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
             "repeated": BatchTrial(batch_problem(seed + 10, device, a), repeated=True),
+            "dropping": BatchTrial(batch_problem(seed + 11, device, b, gated=True), dropping=True),
         }
 
 
@@ -238,6 +241,7 @@ class SgdStep(Exercise[BatchTrial]):
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),
             "overflowed": BatchTrial(batch_problem(seed + 11, device, b, overflowed=True), lr=rates[3]),
             "steep": BatchTrial(batch_problem(seed + 12, device, c), lr=STEEP),
+            "dropping": BatchTrial(batch_problem(seed + 14, device, b, gated=True), lr=rates[1], dropping=True),
         }
         # A function that does something else where the loss is low is wrong about a single sample, at every seed.
         high = {name: with_loss(trials[name], 1.0, math.inf) for name in (*(part.name for part in self.parts), "evaluating")}

@@ -37,6 +37,7 @@ class BatchTrial:
         mixed: whether the first layer is in the other mode than the model.
         zeros: whether all inputs are zero, so that the gradient of the first layer's weight is zero, too.
         repeated: whether the last sample has the inputs of the first, with another target.
+        dropping: whether the model's gate drops values at random in training mode.
     """
 
     problem: Problem
@@ -48,6 +49,7 @@ class BatchTrial:
     mixed: bool = False
     zeros: bool = False
     repeated: bool = False
+    dropping: bool = False
 
     @property
     def samples(self) -> int:
@@ -94,43 +96,70 @@ class BatchTrial:
         return joined(self.problem.with_(seed=self.problem.seed + OTHER_SEED).batches())
 
 
+@dataclass(frozen=True)
+class Draw:
+    """Where torch's generator stood, and the numbers ``(samples, width)`` drawn then; None where ``vmap`` drew for several."""
+
+    state: Tensor
+    samples: int
+    numbers: Tensor | None
+
+
+class Draws(list[Draw]):
+    """What the gate of a model drew, and those of its copies."""
+
+    def __deepcopy__(self, memo: object) -> Draws:
+        return self
+
+
 class DrawingGate(TrainingGate, nn.Dropout):
-    """A gate that in training mode draws random numbers, as dropout does, but makes nothing of them.
+    """A gate that in training mode draws random numbers, as dropout does, and may drop values by them.
 
     They come from the CPU's generator wherever the model is, so that the same functions repeat them on every device.
 
-    It notes where torch's generator stood, for how many samples they were drawn, and whether ``vmap`` drew once for all. If its
-    probability is set to 0 it becomes another layer, as dropout would.
+    It notes what it drew, and whether ``vmap`` drew once for all. If its probability is set to 0 it becomes another layer, as
+    dropout would.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, drops: bool) -> None:
         super().__init__()
-        self.draws: list[tuple[Tensor, int]] = []
+        self.drops = drops
+        self.draws = Draws()
         self._shared_by_vmap = False
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.training:
-            self.draws.append((torch.default_generator.get_state(), len(x)))
-            if _is_batched(x) > _is_batched(torch.rand(x.shape, device="cpu")):
-                self._shared_by_vmap = True
-        return super().forward(x) if self.p or not self.training else x.cos()
+        if not self.training:
+            return super().forward(x)
+        state, numbers = torch.default_generator.get_state(), torch.rand(x.shape, device="cpu")
+        batched, plain = _unwrapped(numbers)
+        if _unwrapped(x)[0] > batched:
+            self._shared_by_vmap = True
+        self.draws.append(Draw(state, len(x), None if batched else plain))
+        if not self.p:
+            return x.cos()
+        return dropped(x, numbers) if self.drops else super().forward(x)
 
 
-def _is_batched(tensor: Tensor) -> bool:
-    """Whether a tensor stands for one of several that ``vmap`` works on."""
+def dropped(x: Tensor, numbers: Tensor) -> Tensor:
+    """Twice the values of ``x`` where a random number is below 1/2, and 0 elsewhere."""
+    return x * (2 * (numbers < 0.5)).to(x)
+
+
+def _unwrapped(tensor: Tensor) -> tuple[bool, Tensor]:
+    """Whether a tensor stands for one of several that ``vmap`` works on, and if not, what is in it."""
     functorch = torch._C._functorch
     while functorch.is_functorch_wrapped_tensor(tensor):
         if functorch.is_batchedtensor(tensor):
-            return True
+            return True, tensor
         tensor = functorch.get_unwrapped(tensor)
-    return False
+    return False, tensor
 
 
 def _drawing_model(trial: BatchTrial) -> nn.Module:
     """The trial's model; its gate, if it has one, draws random numbers."""
     model = trial.model()
     if trial.problem.gated:
-        model.gate = DrawingGate().train(trial.training)
+        model.gate = DrawingGate(trial.dropping).train(trial.training)
     return model
 
 
@@ -139,6 +168,7 @@ def observe_gradients(function: Callable, trial: BatchTrial) -> Observation:
     model = _drawing_model(trial)
     returned, kept = _call(function, model, trial)
     tensors, facts = model_state(model)
+    tensors |= _drawn(trial, model)
     facts |= kept
     if not isinstance(returned, dict):
         return Observation(tensors, facts | {"type": type(returned).__name__})
@@ -153,9 +183,22 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     model = _drawing_model(trial)
     returned, kept = _call(function, model, trial, trial.lr)
     tensors, facts = model_state(model)
+    tensors |= _drawn(trial, model)
     facts |= kept
     number = plain_losses([returned])  # a text or True is not a number
     return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
+
+
+MAX_ROWS = 200
+"""Samples for which the numbers drawn are looked at; a right function draws for each sample once or a few times."""
+
+
+def _drawn(trial: BatchTrial, model: nn.Module) -> dict[str, Tensor]:
+    """The numbers ``(rows, width)`` by which the last call dropped values, a row for each sample; none if some are unknown."""
+    draws = model.gate.draws if trial.dropping and isinstance(model.gate, DrawingGate) else []
+    rows = [draw.numbers for draw in draws if draw.numbers is not None and draw.numbers.dim() == 2]
+    known = 0 < len(rows) == len(draws) and sum(map(len, rows)) <= MAX_ROWS
+    return {"drawn": torch.cat(rows)} if known else {}
 
 
 def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float) -> tuple[object, dict[str, Any]]:
@@ -173,13 +216,13 @@ def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float)
         torch.default_generator.manual_seed(left)
         returned = function(model, loss_fn, *(batch if left != 1 else other), *(r * (0.5 if left else 1) for r in rate))
         states.append(torch.default_generator.get_state())
-        drawn.append([state for state, _ in draws])
+        drawn.append([draw.state for draw in draws])
     kept = all(torch.equal(now, was) and not now.requires_grad for now, was in zip(batch, trial.batch(), strict=True))
     # Calls began with different seeds, and so do the samples of a call, which are drawn for one after the other.
     reseeded = len(states) > 1 and (
         torch.equal(states[0], states[-1]) or (drawn[0] != [] and _same_states(drawn[0], drawn[-1]))
     )
-    alone = [state for state, samples in draws if samples == 1]
+    alone = [draw.state for draw in draws if draw.samples == 1]
     repeated = trial.samples > 1 and len(alone) > 1 and _same_states(alone, alone[:1] * len(alone))
     repeated = repeated or (trial.samples > 1 and getattr(model.gate, "_shared_by_vmap", False))
     facts: dict[str, Any] = {"data kept": kept, "own parameters": all(any(p is q for q in own) for p in model.parameters())}

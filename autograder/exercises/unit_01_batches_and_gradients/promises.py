@@ -2,11 +2,11 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "narrow", "again", "overflowed", "tied")
+GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "narrow", "again", "overflowed", "tied", "dropping")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
-AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated")
-UPDATES = ("update", "frozen", "evaluating", "one", "alone", "narrow", "again", "tied", "overflowed", "steep")
+AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "dropping")
+UPDATES = ("update", "frozen", "evaluating", "one", "alone", "narrow", "again", "tied", "overflowed", "steep", "dropping")
 LOSSES = ("loss", "evaluating", "one", "alone", "again")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
 
@@ -24,6 +24,7 @@ PROMISES = {
                 ("narrow", "one"),
                 "batch_gradient_squeezes_the_prediction",
             ),
+            Promise("one pass", "the gradient of `loss_fn(model(x), y)`", ("dropping",), "batch_gradient_of_two_passes"),
             Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "batch_gradient_squeezes_a_single_sample"),
             Promise(
                 "any names", "a frozen parameter is not in the dictionary", ("overflowed",), "batch_gradient_by_known_names"
@@ -82,6 +83,7 @@ PROMISES = {
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
+            Promise("own loss", "the gradient of its own loss", ("dropping",), "average_sample_gradients_scaled_by_losses"),
             Promise("repeats", "for every sample", ("repeated",), "average_sample_gradients_without_repeats"),
             Promise("one sample", "even for a batch of one sample", ("one", "alone"), "average_sample_gradients_of_several"),
             Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
@@ -134,6 +136,7 @@ PROMISES = {
             Promise(
                 "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow", "one"), "sgd_step_squeezes_the_prediction"
             ),
+            Promise("one pass", "the gradient of `loss_fn(model(x), y)`", ("dropping",), "sgd_step_of_two_passes"),
             Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "sgd_step_squeezes_a_single_sample"),
             Promise(
                 "any names", "these parameters do not move, and nothing breaks", ("clean extras",), "sgd_step_by_known_names"

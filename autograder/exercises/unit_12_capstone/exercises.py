@@ -114,7 +114,7 @@ class PickMicroBatchSize(Exercise):
             return verdict
         results = {result.part.name: result.message for result in verdict.results}
         if all("raised" in one.facts for one in seen.values()):
-            results["refuse"] = "You refuse every budget. This can be judged once a size is returned where one fits."
+            results["refuse"] = "Every budget ends in an error. This can be judged once a size is returned where one fits."
         named = tuple(map(mistake, size_mistakes(trials, seen)))
         window_of = lambda trial: trial.arguments[0].effective_batch  # noqa: E731
         remark = ""

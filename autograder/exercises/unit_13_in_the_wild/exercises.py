@@ -40,6 +40,7 @@ UNIT = "13_in_the_wild"
 ONLY_THERE = {
     "tokens": "It goes wrong only where some parameters are frozen or unused, or where the optimizer has several groups.",
     "token 0": "It goes wrong only where token 0 is a target, too.",
+    "repeated": "It goes wrong only where a micro-batch comes again in another window of its epoch.",
 }
 """Said of a trainer that is right in all runs but this one."""
 
@@ -131,12 +132,16 @@ class RepairedTrainer(Exercise[RepairTrial]):
         holes = [*hard(n), *((0,), (0, 0), (0,), (0,))[:n], *hard(n), *((0,), (1,), (0,), (0,))[:n]]
         holes[chance.randrange(n)] = (0,)
         holes[2 * n + chance.randrange(n)] = (0, 0)
+        again = hard(2 * n)
+        while sum(map(sum, (*again[n:-1], again[0]))) == sum(map(sum, again[:n])):
+            again = hard(2 * n)
         last = hard(n), hard(n)
         while sum(map(sum, last[0])) == sum(map(sum, last[1])):
             last = hard(n), hard(n)
         return {
             "tokens": trial(1, hard(3 * n), gated=True, extras=True, grouped=True),
             "token 0": trial(9, hard(2 * n), zero_counts=True),
+            "repeated": trial(10, (*again[:-1], again[0]), repeated=True),
             "no accumulation": trial(2, ((1,), *hard(3)), accumulation_steps=1, **narrow),
             "leftover": trial(3, hard(n + left)),
             "short": trial(4, hard(n - 1)),
@@ -155,6 +160,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
         results = {
             "tokens": said["tokens"]
             or said["token 0"]
+            or said["repeated"]
             or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
             "leftover": said["leftover"] or (said["short"] and f"In an epoch shorter than a window: {said['short']}"),
             "epochs": said["epochs"],

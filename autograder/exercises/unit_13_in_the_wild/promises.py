@@ -3,7 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 _NAMES = ("full", "leftovers", "windows")
-_UNEVEN = ("tokens", "token 0", "leftover", "short", "epochs", "beside", "empty")
+_UNEVEN = ("tokens", "token 0", "repeated", "leftover", "short", "epochs", "beside", "empty")
 _EPOCHS = "epochs differ in length, and nothing of one reaches the next."
 _EVERY = (*_UNEVEN, "no accumulation")
 _ALL = ("weights", "windows", "ends", "untold")
@@ -16,6 +16,7 @@ PROMISES = {
             Promise("looked up", "returns a list with a name for each of them.", _NAMES, "names_looked_up_by_tokens"),
             Promise("measured", "they are off by up to one part in a million.", _NAMES, "names_exact_numbers"),
             Promise("small shares", "they are off by up to one part in a million.", ("windows",), "names_without_small_shares"),
+            Promise("some window", "in some window, token counts differ", ("full",), "names_by_first_window"),
             Promise("right leftover", "there is one, of any number", ("leftovers",), "names_of_equal_tokens_unread"),
             Promise(
                 "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
@@ -45,7 +46,6 @@ PROMISES = {
             "| name |",
             '| `"right"`',
             '| `"no-scale"`',
-            '| `"mean-of-means"`',
             '| `"wrong-total"`',
             '| `"tail-scale"`',
             '| `"zero-every"`',
@@ -68,6 +68,7 @@ PROMISES = {
             Promise("hooks", "The library calls its own `train`:", _UNEVEN, "repaired_overrides_train"),
             Promise("unused", "some parameters may be frozen or unused.", ("tokens",), "repaired_needs_every_gradient"),
             Promise("N = 1", "full windows, and N = 1.", ("no accumulation",), "repaired_without_accumulation_only"),
+            Promise("each window", "in each window, leftover or not", ("repeated",), "repaired_totals_by_content"),
             Promise("leftover", "in each window, leftover or not", ("leftover", "short", "epochs"), "repaired_drops_leftover"),
             Promise("short", "shorter than a window.", ("short", "epochs"), "repaired_short_epoch_not_applied"),
             Promise("epochs", _EPOCHS, ("epochs",), "repaired_totals_of_the_first_epoch"),
@@ -105,11 +106,17 @@ PROMISES = {
             Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
             Promise(
                 "epochs",
-                "an update after every micro-batch; clearing before each, or never.",
+                "an update after every micro-batch, or too late; clearing before each, or never.",
                 ("windows", "ends"),
                 "accumulates_of_one_epoch",
             ),
             Promise("steps", "`accumulation_steps` is the N that was meant.", ("windows",), "accumulates_without_steps"),
+            Promise(
+                "N = 1 is meant",
+                "`accumulation_steps` is the N that was meant.",
+                ("windows",),
+                "accumulates_with_steps_above_one",
+            ),
             Promise(
                 "each window",
                 "What is due, in each window and in a leftover,",
@@ -131,7 +138,7 @@ PROMISES = {
             "It is run on more than twenty",
             "Nearly every wrong one",
             "nothing, micro-batches, positions, tokens.",
-            "an update after every micro-batch; clearing before each",
+            "an update after every micro-batch, or too late; clearing before each",
             "Whether the updates of a trainer",
         ),
     ),

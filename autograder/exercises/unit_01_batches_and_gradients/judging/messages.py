@@ -19,6 +19,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.batches import (
     movement,
     returned_gradient,
 )
+from autograder.exercises.unit_01_batches_and_gradients.judging.drawn import drawn_message
 from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import (
     MATCH,
     is_repeated,
@@ -66,6 +67,8 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
         return ("What .grad held before the call is part of what you return.", slugs) if slugs else ("", ())
     if frozen_returned(trial, seen):
         return "You return an entry for a frozen parameter.", ("frozen-returned",)
+    if trial.dropping:
+        return drawn_message(trial, seen, gradient), ()
     return name_shares(trial, gradient)
 
 
@@ -100,6 +103,8 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
     if not seen.facts["own parameters"]:
         return "The model has new parameters in place of its own.", ("parameters-replaced",)
     moved = movement(trial, seen)
+    if trial.dropping:
+        return drawn_message(trial, seen, moved), ()
     mixture = unmix(trial, moved)
     due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)
     factors = {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr, "moved-twice": 2.0}

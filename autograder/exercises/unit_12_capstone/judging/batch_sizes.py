@@ -86,7 +86,7 @@ def side_in_words(trials: Mapping[str, CallTrial], observations: Mapping[str, Ob
 
 ASKED = "Which sizes are allowed, and with which model, lines and budget do you measure?"
 TOO_LARGE = f"Wherever you are wrong, your size is too large. {ASKED}"
-TOO_SMALL = f"Wherever you are wrong, your size is too small, or you refuse what fits. {ASKED}"
+TOO_SMALL = f"Wherever you are wrong, your size is too small, or a ValueError is raised although a size fits. {ASKED}"
 
 
 def divisors(window: int) -> list[int]:
@@ -144,15 +144,17 @@ def _steps(config: Config) -> object:
 
 WRONG_SIZES: dict[str, tuple[Callable[[Config], object], ...]] = {
     "measured-on-the-first": (lambda c: largest(c, lambda size: _first_bytes(c, size)),),
-    "micro-batch-no-divisor": (lambda c: largest(c, sizes=range(c.effective_batch, 0, -1)),),
+    "micro-batch-no-divisor": (
+        lambda c: largest(c, sizes=range(c.effective_batch, 0, -1)),
+        lambda c: largest(c, sizes=_rounded_halves(c.effective_batch)),
+        lambda c: largest(c, sizes=_powers_of_two(c.effective_batch)),
+    ),
     "budget-not-used-up": (lambda c: largest(c, lambda size: bytes_needed(c, size) + 1),),
     "only-halves": (
         lambda c: largest(c, sizes=_halves(c.effective_batch)),
-        lambda c: largest(c, sizes=_rounded_halves(c.effective_batch)),
         lambda c: largest(c, sizes=[s for s in _rounded_halves(c.effective_batch) if not c.effective_batch % s]),
     ),
     "powers-of-two-only": (
-        lambda c: largest(c, sizes=_powers_of_two(c.effective_batch)),
         lambda c: largest(c, sizes=[s for s in _powers_of_two(c.effective_batch) if not c.effective_batch % s]),
     ),
     "own-size-as-limit": (lambda c: largest(c, sizes=[s for s in divisors(c.effective_batch) if s <= c.micro_batch_size]),),

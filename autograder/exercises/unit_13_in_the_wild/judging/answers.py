@@ -18,6 +18,7 @@ DOES = {
     "full": "never applies a leftover window",
     "run": "applies a leftover window of the last epoch only",
     "every": "updates after every micro-batch",
+    "two": "updates after every second micro-batch where N = 1 was meant",
 }
 
 
@@ -68,7 +69,7 @@ def _does(build: Build) -> str:
 WRONG_TESTS: dict[str, Callable[[Build], bool]] = {
     "test-passes-all": lambda build: True,
     "test-passes-none": lambda build: False,
-    "test-without-steps": lambda build: accumulates_right(build) or build.ends == "every",
+    "test-without-steps": lambda build: accumulates_right(build) or build.ends in ("every", "two"),
     "test-passes-untold": lambda build: accumulates_right(build) or build.accented or not build.updates,
     "test-without-leftover": lambda build: (
         accumulates_right(build) or (build.ends in ("full", "run") and bool(build.updates)) or build.weigh == "N"
@@ -96,6 +97,9 @@ WRONG_TESTS_IN_WORDS: dict[str, tuple[Callable[[Build], bool], ...]] = {
     ),
     "Your test passes no trainer with N = 1, and tells all others apart.": (
         lambda build: accumulates_right(build) and build.steps > 1,
+    ),
+    "Where N = 1 was meant, your test passes trainers that take two micro-batches for an update; it tells all others apart.": (
+        lambda build: accumulates_right(build) or build.ends == "two",
     ),
     "Your test passes trainers that never apply a leftover window, and tells all others apart.": (
         lambda build: accumulates_right(build) or (build.ends == "full" and bool(build.updates)),

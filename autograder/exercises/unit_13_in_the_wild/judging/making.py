@@ -19,7 +19,7 @@ NOISE = 1e-6
 FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
 
 ASKED = {
-    FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total", "mean-of-means"),
+    FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total", "mean-of-means", "mean-of-means"),
     LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", *("tail-scale", "tail-dropped") * 2, "right"),
     WINDOWS: ("right", *("zero-every", "never-zero", "off-by-one-early") * 2, "step-every"),
 }
@@ -44,6 +44,9 @@ with nearly equally many."""
 
 ALIKE, LONE = {(LEFTOVER, 9)}, {(WINDOWS, 5)}
 """Parts and numbers of those with equally many tokens in all micro-batches; and of those with a single token in the first."""
+
+LATE = FULL, 7
+"""Part and number of the mean of means whose first window has equally many tokens in all micro-batches, and the others not."""
 
 MANY_TOKENS = 20
 """Times as many tokens as usual make the share of a single one as small as ``FINE`` says."""
@@ -118,9 +121,11 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if even:
             lengths = tuple((tokens,) for tokens in chance.sample(range(2, 10), 3) for _ in range(steps))[:count]
         factor, more = chance.randint(20, 40) if many else 1, chance.randint(150, 400) if close else 0
+        if (part, number) == LATE:
+            lengths = (lengths[0],) * steps + lengths[steps:]
         lengths = tuple((factor * tokens + more,) for (tokens,) in lengths)
         off = abs(lengths[0][0] / sum(tokens for (tokens,) in lengths[:steps]) - 1 / steps)
-        if name == "mean-of-means" and (off > 0 if (part, number) in FIRST_IS_MEAN else off < FINE[0]):
+        if name == "mean-of-means" and (off > 0 if (part, number) in (*FIRST_IS_MEAN, LATE) else off < FINE[0]):
             continue
         build = named(Build(0, steps, lengths), name)
         mistake = "wrong-total" if many else "mean-of-means"
@@ -178,6 +183,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
             *(build(hard(rest), clear="never"), build(hard(steps), clear="never")),
             build(hard(steps), clear="never", epochs=2),
             *(build(hard(two), ends="every"), build(hard(steps, 1), 1, ends="every")),
+            *(build(hard(two, 1), 1, ends="two"), build(hard(1, 1), 1, ends="two")),
             build(hard(steps, 1), 1, weigh="positions", written="gradients"),
         ],
         "ends": [

@@ -92,7 +92,7 @@ class Build:
             before the update, where all tokens of a window weigh alike.
         ends: windows end after ``"N"`` micro-batches and with the epoch, or with the whole ``"run"``, or only where they are
             ``"full"``; the first of them may come ``"early"``, after one micro-batch; or there is an update after ``"every"``
-            micro-batch.
+            micro-batch, or after ``"two"``.
         clear: gradients are cleared for each ``"window"``, before ``"every"`` backward, or ``"never"``.
         accented: the targets of a sequence weigh more and more.
         adam: whether its optimizer is AdamW, and not SGD.
@@ -127,6 +127,7 @@ class Build:
             "full": lambda k: (k + 1) % self.steps == 0,
             "early": lambda k: k % self.steps == 0 or k == last,
             "every": lambda k: True,
+            "two": lambda k: k % 2 == 1 or k == last,
         }[self.ends]
         return [k for k in range(last + 1) if ends(k)]
 

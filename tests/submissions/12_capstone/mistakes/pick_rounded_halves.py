@@ -3,7 +3,7 @@
 from gradaccum.capstone.budget import activation_bytes
 
 EXERCISE = "pick_micro_batch_size"
-MISTAKES = ("only-halves",)
+MISTAKES = ("micro-batch-no-divisor",)
 LOST = ("fits", "largest")
 
 
