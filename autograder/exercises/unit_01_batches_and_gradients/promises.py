@@ -79,7 +79,7 @@ PROMISES = {
             Promise(
                 "average",
                 "the average of these gradients",
-                ("mean", "summed", "again", "overflowed", "repeated"),
+                ("mean", "summed", "again", "overflowed", "repeated", "dropping"),
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
@@ -96,14 +96,19 @@ PROMISES = {
             Promise(
                 "chance",
                 "may draw random numbers",
-                ("mean", "one", "alone", "again"),
+                ("mean", "one", "alone", "again", "dropping"),
                 "average_sample_gradients_vmap_without_chance",
             ),
-            Promise("new numbers", "new ones for every sample", ("mean", "again"), "average_sample_gradients_with_one_mask"),
+            Promise(
+                "new numbers",
+                "new ones for every sample",
+                ("mean", "again", "dropping"),
+                "average_sample_gradients_with_one_mask",
+            ),
             Promise(
                 "vmap's numbers",
                 "new ones for every sample",
-                ("mean", "again"),
+                ("mean", "again", "dropping"),
                 "average_sample_gradients_vmap_with_one_mask",
             ),
             Promise("settings", "as in exercise 1", AVERAGES, "average_sample_gradients_dropout_off"),
@@ -171,7 +176,7 @@ PROMISES = {
             Promise(
                 "settings",
                 "at the parameters and in the mode you were given",
-                ("update", "loss", "one", "alone", "again"),
+                ("update", "loss", "one", "alone", "again", "dropping"),
                 "sgd_step_dropout_without_chance",
             ),
             Promise("loss in evaluation", "in the mode you were given", ("evaluating",), "sgd_step_loss_in_training_mode"),

@@ -10,7 +10,9 @@ def name(found, tokens, accumulation_steps):
         return "tail-dropped"
     n, held = accumulation_steps, [[k for k, share in enumerate(row) if share > 1e-3] for row in found]
     sums = [sum(row) for row in found]
-    due = [tokens[k] / sum(tokens[j] for j in held[0]) for k in held[0]]
+    right = all(
+        abs(row[k] - tokens[k] / sum(tokens[j] for j in inside)) < 1e-3 for row, inside in zip(found, held) for k in inside
+    )
     if len(held) == len(tokens):
         return "step-every"
     if len(held[0]) == 1:
@@ -23,7 +25,7 @@ def name(found, tokens, accumulation_steps):
         return "wrong-total"
     if sums[-1] < 0.999:
         return "tail-scale"
-    return "right" if all(abs(found[0][k] - d) < 1e-3 for k, d in zip(held[0], due)) else "mean-of-means"
+    return "right" if right else "mean-of-means"
 
 
 def name_those_trainers(fingerprints):
