@@ -85,8 +85,10 @@ def _note(fingerprint: Fingerprint, u: int) -> str:
 
 
 def _text_width(value: float) -> int:
-    """Pixels that a coefficient needs. All columns of both tables are as wide as the widest needs."""
-    return max(LEAST_WIDTH, round(sum(7.0 if c.isdigit() else 4.0 for c in as_fraction(value))) + 4)
+    """Pixels that a coefficient needs, bold and in a frame. All columns of both tables are as wide as the widest needs."""
+    text = as_fraction(value)
+    digit, other, frame = (7.8, 4.4, 6) if len(text) > 4 else (7.0, 4.0, 4)  # short ones have room in any font
+    return max(LEAST_WIDTH, round(sum(digit if c.isdigit() else other for c in text)) + frame)
 
 
 _FONT = f"color:{text_color(GREY)};font-weight:400;font-size:11px;line-height:16px;"

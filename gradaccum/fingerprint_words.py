@@ -22,7 +22,10 @@ def say(found: Fingerprint, due: Fingerprint, most: int = 3) -> str:
     """
     differences = list(_differences(found, due))[:most]
     if not differences:
-        differences = ["every micro-batch is in exactly one of them, and the coefficients of each add up to 1: an average"]
+        one, each = (
+            ("it", "its coefficients") if len(found.coefficients) == 1 else ("exactly one of them", "the coefficients of each")
+        )
+        differences = [f"every micro-batch is in {one}, and {each} add up to 1: an average"]
     return f"makes {_updates(found, due)}; {'; '.join(differences)}"
 
 

@@ -328,7 +328,8 @@ check(train_with_schedule)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Start from your `train_epoch`. Two things change: what you collect, and what follows the update.
+# Start from your `train_epoch`, and import what it uses, such as `islice`. Two things change: what you collect, and what
+# follows the update.
 # </details>
 #
 # <details><summary>Hint 2: the returned rates are those of the next update</summary>
@@ -442,11 +443,9 @@ predict(
     "allows batches of 1 million tokens. Which rate do you try first?",
     choices=("3e-4: AdamW adapts the rate itself", "1.5e-4", "7.5e-5", "6e-4"),
     answer="1.5e-4",
-    because=lambda: (
-        f"The batch shrinks by a factor of 4, so the square root rule divides the rate by 2: {3e-4 * (1 / 4) ** 0.5:.1e}. "
-        f"That is a first guess; try {3e-4 / 4:.1e} and {3e-4:.1e} in short runs as well. If you keep 4 million tokens and "
-        "accumulate four times as long instead, the rate stays 3e-4."
-    ),
+    because="The batch shrinks by a factor of 4, so the square root rule divides the rate by 2. That is a first guess; try "
+    "7.5e-5 and 3e-4 in short runs as well. If you keep 4 million tokens and accumulate four times as long instead, the rate "
+    "stays 3e-4.",
 )
 
 # %% [markdown]

@@ -62,7 +62,7 @@ from torch.nn.utils import clip_grad_norm_
 from autograder.check import check
 from gradaccum.explore import explore
 from gradaccum.loops import windows
-from gradaccum.phenomena import low_precision_sums, order_of_operations
+from gradaccum.phenomena import low_precision_sums
 from gradaccum.problems import Problem, flat_gradient
 
 # %%
@@ -149,10 +149,9 @@ predict(
         "the scaler computes the third again with a smaller scale",
     ),
     answer="all four are lost, the parameters do not move",
-    because=lambda: (
+    because=(
         "inf plus any finite number is inf, so what is in .grad can no longer be taken apart. The scaler skips the whole "
-        "window and lowers its scale, in the next picture from 65,536 to "
-        f"{order_of_operations.compute(order_of_operations.PRESETS['Overflow']).scale:,.0f}."
+        "window and halves its scale: see Overflow in the next picture."
     ),
 )
 
@@ -161,7 +160,7 @@ predict(
 #
 # Here are a window of four micro-batches, a model of two parameters and a real `GradScaler`. On the left is the length of
 # `.grad` after each operation (each tick is a factor of 1,000), on the right the update that results, with the threshold as a
-# dotted circle.
+# dotted circle. (A scaler refuses to unscale twice before `update`; here it is made to, so that you see why it refuses.)
 #
 # 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code now right?
@@ -422,8 +421,6 @@ check(accumulate_in_float32)
 #
 # Float32 sums are not free. (Not graded.)
 # %%
-sums = low_precision_sums.compute(low_precision_sums.Settings(addends="different", count=64))
-
 predict(
     "A model of 7 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
     "exercise 3 cost on top?",
@@ -432,8 +429,8 @@ predict(
     because=lambda: (
         f"They have 4 bytes for each parameter, {4 * 6.74:.0f} GB in all, and the {2 * 6.74:.0f} GB of .grad are still needed "
         "for the micro-batch at hand. (Hooks could add and clear one parameter at a time.) "
-        f"In return you get rid of an error: a bfloat16 sum of 64 gradients is typically off by "
-        f"{low_precision_sums.in_words(float(sums.error('bfloat16')[sums.place]))}."
+        f"In return you get rid of an error: a bfloat16 sum of 64 gradients is off by {low_precision_sums.typically_off(64)}, "
+        "typically."
     ),
 )
 

@@ -446,10 +446,10 @@ predict(
     "Can you accumulate the sigmoid loss as in unit 03, with each micro-batch alone and its loss divided by N?",
     choices=(
         "yes, exactly, because the terms are independent",
-        "no: the terms of images and texts from different micro-batches are missing",
+        "no, the terms of images and texts from different micro-batches are missing",
         "yes, but logit_scale gets N times its gradient",
     ),
-    answer="no: the terms of images and texts from different micro-batches are missing",
+    answer="no, the terms of images and texts from different micro-batches are missing",
     because=lambda: (
         f"With each micro-batch alone, the gradient is {error_of_sigmoid_loss(alone=True):.0%} off the large batch's. "
         f"With cached features it is {error_of_sigmoid_loss(alone=False):.0e} off. Independent terms do allow something else: "

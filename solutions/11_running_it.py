@@ -44,10 +44,10 @@ predict(
     choices=(
         "yes, to the last bit",
         "yes, up to rounding",
-        "no: one update misses some of its gradients",
-        "no: some micro-batches are trained on twice",
+        "no, one update misses some of its gradients",
+        "no, some micro-batches are trained on twice",
     ),
-    answer="no: one update misses some of its gradients",
+    answer="no, one update misses some of its gradients",
     because=lambda: resume.describe(resume.compute(resume.PRESETS["Break"])),
 )
 

@@ -163,7 +163,7 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     if lengths is not None and (limit := _limit(factors, right, lengths)) is not None:
         return CLIPPED.format(limit)
     if all(abs(factors[u] - _if_all_like_first(windows[u].sizes)) <= SAME for u in wrong):
-        return f"{which} is weighted as if each of its micro-batches held as much as the first."
+        return f"{which} is divided by the number of samples it would have if all its micro-batches were as large as the first."
     for step, words in ((1, "more"), (-1, "less")):
         totals = {u: sum(windows[u].sizes) for u in wrong}
         if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):

@@ -50,7 +50,7 @@ def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", t
             return f"{each} is {words}."
     if all(_differ_by(f, d) < CLOSE_BY for f, d in zip(found, due, strict=True)):
         share = max(_differ_by(f, d) for f, d in zip(found, due, strict=True))
-        return f"{each} is close to the one that is due, but they differ by up to {share:.1g} of it."
+        return f"{each} is close to the one that is due, but they differ by up to {float(f'{100 * share:.1g}'):g}% of it."
     return ""
 
 

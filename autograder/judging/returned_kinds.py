@@ -12,6 +12,23 @@ def returned_instead(kind: object, due: str = "") -> str:
     """
     if kind == "NoneType":
         where = f" where {due} was due" if due else ""
-        return f"Your function returned nothing (None){where}. Is a `return` missing?"
+        return f"Your function returned nothing (None){where}. Is a return statement missing?"
     what = f" where {due} was due" if due else ", which is not the kind of value that was asked for"
-    return f"Your function returned {str(kind)[:40]}{what}."
+    return f"Your function returned {KINDS.get(str(kind), str(kind)[:40])}{what}."
+
+
+KINDS = {
+    "Tensor": "a tensor",
+    "bool": "True or False",
+    "complex": "a complex number",
+    "dict": "a dictionary",
+    "float": "a number",
+    "function": "a function",
+    "generator": "a generator",
+    "int": "an integer",
+    "list": "a list",
+    "set": "a set",
+    "str": "a text",
+    "tuple": "a tuple",
+}
+"""Names of types in words."""

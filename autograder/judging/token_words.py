@@ -88,7 +88,7 @@ add_mistake(
 )
 add_mistake(
     "targets-shifted",
-    "Your code, or its count of tokens, uses targets that are shifted against the logits. They fit as they are: the logits "
-    "of a position predict its target.",
+    "Your code, or its count of tokens, uses the inputs instead of the targets, or targets that are shifted against the "
+    "logits. The targets fit as they are: the logits of a position predict its target.",
     "Which target belongs to the logits of position 0?",
 )

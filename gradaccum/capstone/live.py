@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -110,8 +111,9 @@ class LiveRun(widgets.VBox):
         self._button.disabled, self.error = True, None
         try:
             self._run(config or self._preset.value)
-        except NotImplementedError:
-            self._say("One of the functions above is not written yet.", wrong=True)
+        except NotImplementedError as error:
+            name = traceback.extract_tb(error.__traceback__)[-1].name
+            self._say(f"The function {name} is not written yet.", wrong=True)
         except (Exception, KeyboardInterrupt) as error:
             self.error = error
             self._say(f"The run ended with {type(error).__name__}" + (f": {error}" if str(error) else "."), wrong=True)

@@ -140,12 +140,11 @@ def describe(result: Result) -> str:
         else:
             said += f"1/{settings.batch} of a single sample's variance is {due:.3g}"
     else:
-        factor = finite_factor(settings.batch, SAMPLES)
+        factor, of_one = finite_factor(settings.batch, SAMPLES), "a single sample's variance"
+        of_many = of_one if settings.batch == 1 else f"1/{settings.batch} of {of_one}"
+        measured = f"{found:.3g}" if found > 1e-12 else "0, up to rounding,"
         law = f"Without replacement the points leave the line of slope −1 as batches come near all {SAMPLES} samples"
-        said = (
-            f"{found:.3g} for batches of {settings.batch}; 1/{settings.batch} of a single sample's variance, times "
-            f"(n − B)/(n − 1) = {factor:.2f}, is {due:.3g}"
-        )
+        said = f"{measured} for batches of {settings.batch}; {of_many}, times (n − B)/(n − 1) = {factor:.2f}, is {due:.3g}"
     return (
         f"{moment} the variance is {said}. {law}. Drawn with replacement, noise and gradient are equally "
         f"long at a batch of {result.noise_scale:.3g}, the simple noise scale."

@@ -167,7 +167,7 @@ def _draw_curves(axes: Axes, result: Result) -> None:
     large = torch.arange(len(result.curves)) * counted * (n if settings.axis == "samples" else 1)
     axes.plot(small, result.reference, color=GREEN, linewidth=5, alpha=0.45)
     text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": LABEL}
-    axes.text(0.4, 0.94, f"▬ batches of {MICRO_BATCH}, rate as it is", color=GREEN, **text)
+    axes.text(0.4, 0.94, f"▬ batches of {MICRO_BATCH}, rate unchanged", color=GREEN, **text)
     for k, rule in enumerate(RULES):
         look = LOOKS[rule]
         axes.plot(large, result.curves[:, k], linewidth=1.6, markersize=4, markevery=max(1, len(large) // 16), **look)

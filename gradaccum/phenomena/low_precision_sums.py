@@ -126,6 +126,12 @@ def describe(result: Result) -> str:
     return f"{start} {other} is {f'off by {in_words(its_error)}' if its_error else 'exact'} here."
 
 
+def typically_off(count: int) -> str:
+    """How far a bfloat16 sum of so many addends of both signs is off, in words."""
+    result = compute(Settings("different", count=count))
+    return in_words(float(result.error("bfloat16")[result.place]))
+
+
 def in_words(error: float) -> str:
     """A relative error, short."""
     if error >= 0.001:

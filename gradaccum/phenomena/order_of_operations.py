@@ -124,9 +124,10 @@ def describe(result: Result) -> str:
     if result.ruined:
         return f"{start} a gradient overflowed float16 and nothing checked for it, so the parameters are no longer numbers."
     if result.skipped:
+        grown = f", which had grown to {2 * result.scale:,.0f}," if result.scale > settings.scale else ""
         return (
             f"{start} a gradient overflowed float16, so the scaler skips the whole window with all its {STEPS} micro-batches "
-            f"and lowers its scale to {result.scale:,.0f}."
+            f"and halves its scale{grown} to {result.scale:,.0f}."
         )
     length = float(result.update.norm())
     if result.right:
@@ -150,7 +151,10 @@ def _reason(result: Result) -> str:
         "clip, unscale, step, update": f"When it is clipped, .grad is still {scale} times too long.",
         "unscale, step, clip, update": "The update has read .grad before it is clipped.",
         "clip, step without the scaler": f"Nothing divided by the scale of {scale}.",
-        "clip in between, then unscale, step, update": "Parts of a gradient were cut, so their sum is another gradient.",
+        "clip in between, then unscale, step, update": (
+            "Parts of a gradient were cut, so their sum is another gradient"
+            + (f", and they were cut while they were {scale} times too long." if result.settings.scale > 1 else ".")
+        ),
         "unscale in between, then clip, step, update": "The first micro-batches were divided by the scale again and again.",
         "the scale grows in between, then as usual": "Later micro-batches were multiplied by more, but all were divided alike.",
     }.get(result.settings.chain, "Every number was rounded to float16 on its way.")
@@ -208,14 +212,14 @@ def _perform(
 def _draw_lengths(axes: Axes, result: Result) -> None:
     tidy(axes, "Length of .grad after each operation", "", "length", y_away=46)
     places = range(len(result.operations))
-    seen = [min(length, HIGHEST / 1.6) for length in result.lengths]
+    seen = [min(length, HIGHEST) for length in result.lengths]
     steps = [k for k in places if "step" in result.operations[k]]
     color = BLUE if result.right else VERMILLION
     axes.axhline(float(result.due.norm()), color=GREEN, linestyle="--", linewidth=1.4)
     axes.plot(places, seen, color=color, marker="o", markersize=4, linewidth=1.4)
     axes.plot(steps, [seen[k] for k in steps], linestyle="", marker="D", markersize=9, color=color)
     axes.set_yscale("log")
-    axes.set(xlim=(-0.5, len(result.operations) - 0.5), ylim=(LOWEST, HIGHEST))
+    axes.set(xlim=(-0.5, len(result.operations) - 0.5), ylim=(LOWEST, 3 * HIGHEST))
     axes.set_xticks(places, result.operations, rotation=90)
     axes.set_yticks([1e-3, 1, 1e3, 1e6], ["0.001", "1", "1,000", "inf"])
     axes.minorticks_off()

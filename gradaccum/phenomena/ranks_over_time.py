@@ -236,7 +236,9 @@ def _draw_ranks(axes: Axes, result: Result) -> None:
     for place, (word, _) in zip(places, LEGEND.values(), strict=True):
         axes.text(place + 0.4, -0.82, word, va="center_baseline", fontsize=8.5)
     for block in shared:
-        middle, word = block.start + block.length / 2, "all-reduce" if block.length >= 1 else ""
+        if block.start in needless or block.length < 1:  # on that colour no text is legible on dark pages, too
+            continue
+        middle, word = block.start + block.length / 2, "all-reduce"
         axes.text(middle, (RANKS - 1) / 2, word, rotation=90, ha="center", va="center", fontsize=9, color=ON_PALE)
     if result.apart:
         words = f"every rank updates\nwith its own gradient,\n{result.apart:.0%} off the mean"

@@ -104,6 +104,11 @@ class Result:
     right: Log
 
     @property
+    def right_word(self) -> str:
+        """What to call the numbers that are right: a logger that fills the memory logs truly what should not be there."""
+        return "due" if self.settings.mistake == "graphs" else "true"
+
+    @property
     def wrong_panels(self) -> tuple[str, ...]:
         """The names of what differs from what is right."""
         wrong = [name for name in PANELS if not _close(getattr(self.logged, name), getattr(self.right, name))]
@@ -261,7 +266,7 @@ def _draw_panel(axes: Axes, result: Result, name: str) -> None:
     axes.text(-0.1, 1.055, panel.title, **place)
     sign = "× logged" if wrong else "● logged"
     axes.text(0.78, 1.055, sign, ha="right", color=look["color"], **place)
-    axes.text(1.0, 1.055, "– – true", ha="right", color=GREEN, **place)
+    axes.text(1.0, 1.055, f"– – {result.right_word}", ha="right", color=GREEN, **place)
 
 
 def _draw_tile(board: Axes, result: Result, name: str, place: int) -> None:
@@ -274,7 +279,8 @@ def _draw_tile(board: Axes, result: Result, name: str, place: int) -> None:
     said = "right"
     if wrong:
         steps = result.logged.steps[-1]
-        said = f"true: {due:{panel.form}}" if steps == UPDATES else f"at step {steps}; true: {UPDATES}"
+        word = result.right_word
+        said = f"{word}: {due:{panel.form}}" if steps == UPDATES else f"at step {steps}; {word}: {UPDATES}"
     board.text(0.05, place + 0.36, panel.title, fontsize=10.5, va="center", fontweight="bold" if wrong else "normal")
     board.text(0.05, place + 0.68, f"{sign} {said}", fontsize=10.5, va="center", color=GREEN if not wrong else color)
     board.text(

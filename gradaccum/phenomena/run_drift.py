@@ -199,7 +199,7 @@ def describe(result: Result) -> str:
 
 
 def _share(distance: float) -> str:
-    return f"{distance:.0%}" if distance > 0.01 else f"{100 * distance:.1g}%"
+    return f"{distance:.0%}" if distance > 0.01 else f"{distance:.0e}"
 
 
 def _place(window: int) -> str:

@@ -30,6 +30,11 @@ add_mistake(
     "A larger batch is less noisy. Does it allow a longer or a shorter step?",
 )
 add_mistake(
+    "rate-not-scaled",
+    "You return the rate as it was, whatever the rule says.",
+    "By what does the linear rule multiply the rate when the batch doubles? And the square-root rule?",
+)
+add_mistake(
     "rules-swapped",
     "The linear rule and the square-root rule have changed places.",
     "When the batch doubles, by how much does the rate grow under each rule?",

@@ -78,7 +78,7 @@ add_mistake(
 )
 add_mistake(
     "clip-before-unscale",
-    "You clip as if the gradients were still multiplied by the scale, so the threshold is in effect divided by it.",
+    "The threshold is in effect divided by the scale, as when gradients are clipped while they are still multiplied by it.",
     "In what unit is the threshold, and in what unit are the gradients when you clip?",
 )
 add_mistake(

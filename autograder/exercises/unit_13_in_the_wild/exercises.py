@@ -88,10 +88,12 @@ class NameThoseTrainers(Exercise[CallTrial]):
         if len(said) > len(answered) and len(set(map(str, said))) == 1:
             return replace(verdict, mistakes=(mistake("one-name-for-all"),))
 
-        # What is said of a function that does not read tokens is said of all its names.
-        alike = WRONG_NAMES["tokens-not-read"]
-        everywhere = all(answered[name].facts.get("value") == alike(trial.arguments[0]) for name, trial in asked.items())
-        return replace(verdict, mistakes=tuple(one for one in verdict.mistakes if everywhere or one.slug != "tokens-not-read"))
+        # What is said of a function that does not read all of a fingerprint is said of all its names.
+        def explains(slug: str) -> bool:
+            alike = WRONG_NAMES[slug]
+            return all(answered[name].facts.get("value") == alike(trial.arguments[0]) for name, trial in asked.items())
+
+        return replace(verdict, mistakes=tuple(one for one in verdict.mistakes if explains(one.slug)))
 
 
 def _as_list(value: object) -> list:

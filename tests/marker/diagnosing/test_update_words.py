@@ -135,7 +135,9 @@ def test_a_window_weighted_by_its_first_micro_batch_is_described():
     problem = Problem(0, 3, ((1, 2, 4, 3, 1, 2),))
     due = expected(problem)
     found = replace(due, coefficients=due.coefficients * torch.tensor([[7 / 3], [6 / 9]], dtype=torch.float64))
-    words = "Every window is weighted as if each of its micro-batches held as much as the first."
+    words = (
+        "Every window is divided by the number of samples it would have if all its micro-batches were as large as the first."
+    )
     assert updates_in_words(found, due) == words
 
 

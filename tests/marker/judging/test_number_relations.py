@@ -50,14 +50,14 @@ def test_nothing_is_said_of_right_numbers_of_texts_and_of_a_single_number():
 
 def test_a_zero_that_is_due_and_found_does_not_hide_that_the_others_are_close():
     assert relation([0.0, 1.002, 3.0], [0.0, 1.0, 3.0]) == (
-        "Each of your numbers is close to the one that is due, but they differ by up to 0.002 of it."
+        "Each of your numbers is close to the one that is due, but they differ by up to 0.2% of it."
     )
 
 
 def test_numbers_that_lost_digits_are_called_close_with_the_largest_difference():
     found = [d * (1 + share) for d, share in zip(DUE, (0.001, -0.003, 0.0, 0.002), strict=True)]
     assert relation(found, DUE) == (
-        "Each of your numbers is close to the one that is due, but they differ by up to 0.003 of it."
+        "Each of your numbers is close to the one that is due, but they differ by up to 0.3% of it."
     )
 
 

@@ -275,7 +275,7 @@ LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "Your slope is that between the means of the smaller and of the larger half of the points.": (
         _through_means(_slope_of_halves),
     ),
-    "Your two numbers are the first two of the three of a parabola that is fitted to the points.": (_parabola,),
+    "Your two numbers belong to a parabola that is fitted to the points; its third is left out.": (_parabola,),
     "Your line makes the sum of distances least, not that of squared distances.": (_least_distances,),
     "Your slope is that of a line through zero, although your line does not go through zero.": (
         _through_means(lambda sizes, points: _through_zero(sizes, points)[1]),

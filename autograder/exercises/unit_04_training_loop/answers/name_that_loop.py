@@ -1,6 +1,6 @@
 """The answers.
 
-The way there: what can be seen in each picture, and the mistake that this sight belongs to.
+What gives each loop away in its picture, and the mistake it shows.
 """
 
 SEEN = {

@@ -56,7 +56,7 @@ SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         lambda b, n, world_size=1: b * (n + world_size - 1),
         lambda b, n, world_size=1: b * (n + world_size),
     ),
-    "You divide by the number of devices, where it is a factor.": lambda b, n, world_size=1: b * n // world_size,
+    "You divide by the number of devices, instead of multiplying by it.": lambda b, n, world_size=1: b * n // world_size,
     "Without a world size you assume more than one device.": tuple(
         lambda b, n, world_size=default: b * n * world_size for default in (2, 4, 8)
     ),
@@ -86,7 +86,7 @@ def _swapped_rules(lr: float, reference_batch: int, batch: int, rule: str) -> fl
 WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
     "ratio-inverted": lambda lr, a, b, rule: scaled_rate(lr, b, a, rule),
     "rules-swapped": _swapped_rules,
-    "rate-unchanged": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
+    "rate-not-scaled": lambda lr, a, b, rule: lr if rule in ("none", "linear", "sqrt") else RAISES,
     "whole-ratios": lambda lr, a, b, rule: scaled_rate(lr, 1, b // a, rule),
     "fixed-number": (
         *with_fixed(scaled_rate, 0, (1.0, 0.1, 0.01, 0.001)),

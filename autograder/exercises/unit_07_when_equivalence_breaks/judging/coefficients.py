@@ -108,7 +108,9 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You return 1 - (1 - m/N) to the power of N, where the root of 1 - m is due.": lambda m, n: 1 - (1 - m / n) ** n,
     "Your formula has the root of N where N is due.": lambda m, n: matched_momentum(m, math.sqrt(n)),
     "You divide the momentum by the root of N.": lambda m, n: m / math.sqrt(n),
-    "You return 1 - (1 - m)/N, as ** 1 / N makes it: the exponent 1/N needs parentheses.": lambda m, n: 1 - (1 - m) / n,
+    "You return 1 - (1 - m)/N, where a root is due. (If you wrote ** 1 / N: the exponent needs parentheses.)": lambda m, n: (
+        1 - (1 - m) / n
+    ),
 }
 """Rarer momenta, by what makes them."""
 

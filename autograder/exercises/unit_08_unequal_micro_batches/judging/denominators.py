@@ -251,7 +251,7 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You multiply the number of targets by the mean weight of the classes, where every target has the weight of its class.": (
         _weighing(lambda kept, weight: len(kept) * weight.mean())
     ),
-    "You leave out negative targets only, and where ignore_index is a class, its targets still count.": _without_negative,
+    "Where there are weights and ignore_index is a class, its targets still count.": _without_negative,
     "You add the weight of each class once for a micro-batch, however many of its targets have it.": (
         _weighing(lambda kept, weight: weight[kept.unique()].sum())
     ),

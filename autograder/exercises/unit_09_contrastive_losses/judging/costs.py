@@ -40,7 +40,8 @@ def judge_costs(exercise: Exercise, trials: Mapping[str, CallTrial], observation
 
 def _cost_message(trial: CallTrial, found: Plain | None) -> str:
     call = "B = {}, N = {}, width {} and {}".format(*trial.arguments)
-    return f"For {call} your function says {in_words(found)}, which is not what such a window costs."
+    said = f"({', '.join(map(in_words, found))})" if isinstance(found, list) else in_words(found)
+    return f"For {call} your function says {said}, which is not what such a window costs."
 
 
 def cost(micro_batch_size: int, accumulation_steps: int, width: int, dtype: torch.dtype) -> tuple[int, int]:

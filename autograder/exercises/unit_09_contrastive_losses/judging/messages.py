@@ -38,7 +38,7 @@ def towers_message(trial: ContrastiveTrial, seen: Observation) -> str:
     problem = trial.problem
     found = found_towers(problem, seen)
     if found is None:
-        return "What is in .grad of the encoders is not a number everywhere (NaN or inf)."
+        return "There are values in .grad of the encoders that are no numbers (NaN or inf)."
     empty = [name for name, tensor in found.items() if not tensor.any()]
     if len(empty) == len(found):
         return NOTHING

@@ -129,7 +129,7 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
             return f"In {windows} windows each rank took part in broadcasts of {again:,} bytes in all. None of them was needed."
         return (
             f"In {windows} windows each rank took part in {max(rank.facts['rounds'] for rank in ranks)} all-reduces of "
-            f"{max(carried):,} bytes together; {due:,} bytes do."
+            f"{max(carried):,} bytes together; {due:,} bytes are enough."
         )
     if (least := min(rank.facts["bytes"] for rank in ranks)) < due:
         return f"All-reduces of the gradients of {windows} windows carry {due:,} bytes; yours carried {least:,}."

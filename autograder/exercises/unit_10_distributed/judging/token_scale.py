@@ -134,10 +134,10 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
         lambda local, tokens: _share(local, tokens) if sum(tokens) else 1.0,
     ),
     "Your factors are cut off to whole numbers.": (lambda local, tokens: float(int(_share(local, tokens))),),
-    "You divide by the number of ranks, where it is a factor.": (
+    "You divide by the number of ranks, instead of multiplying by it.": (
         lambda local, tokens: _share(local, tokens) / len(tokens) ** 2,
     ),
-    "You divide by the largest number of tokens of a rank, where the sum over all ranks is due.": (
+    "You divide by the largest number of tokens of a rank.": (
         lambda local, tokens: len(tokens) * local / max(1, *tokens),
         lambda local, tokens: local / max(1, *tokens),
     ),

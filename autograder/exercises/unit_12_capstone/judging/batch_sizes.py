@@ -225,7 +225,7 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You compute the bytes of a size from those of others instead of measuring it, and are a little off.": (
         lambda c: largest(c, lambda size: _on_a_line(c, size)),
     ),
-    "You divide the window by a number of micro-batches that is rounded down, so a micro-batch may hold more lines than fit.": (
+    "Your size may be more than fits, as if you went up to the next divisor or rounded the number of micro-batches down.": (
         _with_rounded_steps,
     ),
     "You measure the micro-batches of an epoch, in which the longest lines need not come together.": (

@@ -61,6 +61,8 @@ def answers_of(trial: UnseenTrial, seen: Observation) -> dict[Build, bool] | Non
 def _does(build: Build) -> str:
     if build.accented:
         return "weighs the tokens of a sequence differently, so that what is due cannot be told"
+    if not build.updates:
+        return "never updates"
     if build.clear != "window":
         return "clears before every backward" if build.clear == "every" else "never clears"
     return DOES[build.weigh if build.weigh != "share" else build.ends]

@@ -236,9 +236,9 @@ Built.__name__ = Trainer.__name__  # a test that goes by it learns nothing; insp
 DEEDS = {
     "trains none": "Your test trains none of the trainers that make_trainer makes.",
     "leaves one out": "Your test makes several trainers of a kind and does not call the train() of one of them.",
-    "data": "Your test gives a trainer other data.",
-    "accumulation_steps": "Your test sets the accumulation_steps of a trainer.",
-    "epochs": "Your test sets the epochs of a trainer.",
+    "data": "Your test changes the data of a trainer.",
+    "accumulation_steps": "Your test changes the accumulation_steps of a trainer.",
+    "epochs": "Your test changes the epochs of a trainer.",
     "again": "Your test trains one and the same trainer more than once.",
 }
 """What a regression test may wrongly do with trainers, in words."""

@@ -1,7 +1,7 @@
 """Believes that the rate never changes."""
 
 EXERCISE = "scale_learning_rate"
-MISTAKES = ("rate-unchanged",)
+MISTAKES = ("rate-not-scaled",)
 LOST = ("rules",)
 
 
