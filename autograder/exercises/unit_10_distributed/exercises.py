@@ -68,7 +68,7 @@ class DdpTrainEpoch(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, RanksTrial]:
         chance = trial_random(self.id, seed)
-        n = chance.choice([3, 4])
+        n = chance.choice([4, 5])
         size, left = chance.choice([2, 5]), chance.randint(2, n - 1)
         uneven = [uneven_sizes(chance, [1, 2, 3, 5, 6], n) for _ in range(2)]
         common: dict[str, Any] = {"device": DEVICE, "dtype": "float64"}
