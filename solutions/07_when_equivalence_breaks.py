@@ -409,8 +409,8 @@ for key, component in COMPONENTS.items():
 
 # %% [markdown]
 # Write `breaks_equivalence()`. It returns a dictionary with these twelve names as keys, and for each `True` if the ends of the
-# two runs differ by more than rounding, `False` if they end in the same place. The solution is not written down anywhere: the
-# check runs the experiment. You may run experiments of your own. Leave `COMPONENTS` as it is.
+# two runs differ by more than rounding, `False` if they end in the same place. The check does not look the answer up: it runs
+# the experiment. You may run experiments of your own. Leave `COMPONENTS` as it is.
 #
 # What earns points, each for getting all of its names right:
 #

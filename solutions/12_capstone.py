@@ -129,7 +129,7 @@ explore("run_drift")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
-# 2. Window 5, the first after the stop: AdamW came back without its memory. The losses hardly show it.
+# 2. Window 5, the first after the stop: AdamW came back without its memory. At the end the losses hardly show it.
 # 3. At the second window, because the first update still has the same rate.
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
