@@ -149,8 +149,8 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and a
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch only the gradients are left (the first forward comes before there are any): there is no cache to save
-# (row 9).
+# After every micro-batch only the gradients are left (the first forward comes before there are gradients): there is no cache to
+# save (row 9).
 
 # %% [markdown]
 # ## What autograd keeps
@@ -346,7 +346,7 @@ for n in (1, 4, 16, 64):
     print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops():,} FLOPs")
 
 # %% [markdown]
-# It is the same to the last operation. The time is not: every call into torch costs something, and a device needs many samples
+# It is the same, to the last operation. The time is not: every call into torch costs something, and a device needs many samples
 # at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways. The
 # picture shows the memory and the speed.
 #
@@ -443,7 +443,7 @@ predict(
 #
 # - Memory is **fixed + per sample · B**. Weights, gradients and optimizer state are fixed; **activations** grow with B.
 # - Accumulation saves **activations only**. Training has no KV cache.
-# - Autograd keeps **storages**. A view keeps its whole storage, and what two operations keep is there once.
+# - Autograd keeps **storages**. A view keeps its whole storage, and what two operations keep is in memory once.
 # - The arithmetic per sample is the same for every N, **the time is not**. Take the largest B that fits, then N.
 #
 # <details><summary>References</summary>

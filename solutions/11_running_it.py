@@ -20,8 +20,8 @@
 # accumulation steps. And restarts are the rule. Llama 3 on 16,384 GPUs was [interrupted 466 times in 54
 # days](https://arxiv.org/abs/2407.21783), about once every three hours.
 #
-# *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb) and
-# [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
+# *About 45 minutes, 10 points. You need units [02 · Memory limits](02_memory_limits.ipynb),
+# [05 · Learning rate](05_learning_rate.ipynb) and [06 · Mixed precision and clipping](06_mixed_precision_and_clipping.ipynb).*
 
 # %% [markdown]
 # ## Predict
@@ -104,7 +104,7 @@ for name, bytes_each in state.items():
 
 # %% [markdown]
 # A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in
-# the same folder; then `os.replace(new, old)` puts it in the old one's place, all at once. (To survive a power failure too,
+# the same folder; then `os.replace(new, old)` puts it in the old one's place, in one step. (To survive a power failure too,
 # call `os.fsync` first.)
 #
 # Here is everything that the run in the picture does for one micro-batch. `run.window_open` is true while gradients wait in
@@ -295,7 +295,7 @@ explore("run_dashboard")
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
 # Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is a skeleton without
-# activations. But a loss that never goes backward, such as a validation loss computed without `torch.no_grad()`, holds them
+# activations. But a loss that is never backpropagated, such as a validation loss computed without `torch.no_grad()`, holds them
 # all:
 
 # %%

@@ -129,7 +129,7 @@ explore("run_drift")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
-# 2. Window 5, the first after the stop: AdamW came back without its memory. At the end the losses hardly show it.
+# 2. Window 5, the first after the stop: AdamW came back without its state. At the end the losses hardly show it.
 # 3. At the second window, because the first update still has the same rate.
 # 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
@@ -229,8 +229,8 @@ check(pick_micro_batch_size)
 # - **1 point · one step of the schedule per update**: a warmup and a cosine.
 # - **2 points · honest numbers**: the history of all of these.
 #
-# The first four compare the weights with those of large batches, up to rounding. If the weights are wrong, the last looks only
-# at the number of updates, the tokens and the first loss.
+# The first four compare the weights with those of large batches, up to rounding. If the weights are wrong, the last part looks
+# only at the number of updates, the tokens and the first loss.
 
 
 # %% exercise="train_window"
@@ -327,7 +327,7 @@ with TemporaryDirectory() as folder:
 # - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Write the file only
 #   at a stop.
 # - `config.stop_after`: once the history holds that many updates, counted from the very start, write `config.checkpoint` and
-#   return the history. An existing file holds fewer than that.
+#   return the history. An existing file holds fewer updates than that.
 #
 # A resumed run obeys the config it is resumed with: `max_norm` may differ, and the file may be elsewhere. The history it
 # returns covers all updates, including those before the stop.
@@ -384,7 +384,7 @@ check(train)
 #
 # <details><summary>Hint 3: the resumed run ends somewhere else</summary>
 #
-# Which of the four parts did not come back? AdamW without its memory still trains, and so does a schedule that warms up
+# Which of the four parts did not come back? AdamW without its state still trains, and so does a schedule that warms up
 # again.
 # </details>
 

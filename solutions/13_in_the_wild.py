@@ -110,6 +110,7 @@ explore("trainers")
 #    although it is not a target.
 # 4. accelerate and *lightning trainer*: they divide a leftover of two by four. (And release 2 of *transformers llama
 #    answers*.) Others, such as fastai, let a window run on into the next epoch, and the picture counts that as due.
+#    No trainer of the exercises does that.
 # </details>
 
 # %% [markdown]
@@ -123,7 +124,8 @@ explore("trainers")
 # - `"found"`: a list of rows, one for each update. A row is a list of numbers, one for each micro-batch: how much of its mean
 #   loss is in the update.
 # - `"tokens"`: how many tokens each micro-batch has.
-# - `"accumulation_steps"`: N. All micro-batches come from one epoch, of two full windows or more; a leftover may follow.
+# - `"accumulation_steps"`: N, at least 2. All micro-batches come from one epoch, of two full windows or more; a leftover may
+#   follow.
 #
 # The numbers were measured in float32: they are off by up to one part in a million. The names:
 #
@@ -319,7 +321,8 @@ predict(
 # |---|---|
 # | `seen.outcome` | `"due"`, `"not due"` or `"cannot tell"` |
 # | `seen.mistakes` | what explains a `"not due"`; empty otherwise |
-# | `seen.check()` | unless due, raises `NotDueError` (an `AssertionError`) or `CannotTellError` (a `RuntimeError`) |
+# | `seen.check()` | raises `NotDueError` (an `AssertionError`) or `CannotTellError` (a `RuntimeError`), unless due |
+# | `seen.notes` | what else there is to say, as sentences |
 # | `seen.fingerprint`, `seen.due` | the two matrices, in `.coefficients`, or `None` |
 #
 # Watching sees shares, not intentions. Where the tokens of one micro-batch count unequally, it cannot know what is due, and

@@ -126,7 +126,7 @@ PROMISES = {
             "Below are twelve",
             "With each, a small model",
             "Write `breaks_equivalence",
-            "The solution is not",
+            "The check does not look the answer up",
             "You may run",
             "`linear` to",
             "`momentum` to",

@@ -143,7 +143,7 @@ PROMISES = {
             "Two more settings",
             "Both may be `None`",
             "`config.checkpoint` is the path",
-            "An existing file holds fewer than that",
+            "An existing file holds fewer updates than that",
             "lines of one length, two epochs.",
             "A resumed run obeys the config it is resumed with",
             "The budget of this part",

@@ -40,7 +40,7 @@ PROMISES = {
             '`"found"`',
             "A row is a list",
             '`"accumulation_steps"`',
-            "N.",
+            "N, at least 2.",
             "All micro-batches come from one epoch",
             "The names:",
             "| name |",
