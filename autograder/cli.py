@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autograder.contract.devices import DEVICES, likely_device, pick_device
-from autograder.contract.units import UNITS
+from autograder.contract.units import UNITS, is_called
 from autograder.isolation.fork_server_client import shared_fork_server
 from autograder.isolation.sandbox import BWRAP, NONE, ChildError
 from autograder.reading.submissions import Submission, SubmissionError, read_submission
@@ -222,7 +222,7 @@ def _lay_out(command: str, directory: Path, units: list[str] | None = None) -> N
 
 
 def _unit_named(name: str) -> str | None:
-    unit = next((unit for unit in UNITS if name in (unit, unit[:2])), None)
+    unit = next((unit for unit in UNITS if is_called(unit, name)), None)
     if name and unit is None:
         raise ValueError(f"no unit is called {name!r}; there are {', '.join(UNITS)}")
     return unit

@@ -134,6 +134,7 @@ def grade(
         complain("grade", complaint)
     marked, unchanged = ({(one.student, one.unit) for one in ones} for ones in (outcome.marked, outcome.unchanged))
     remarks = late_work.remarks((marked | unchanged).__contains__, untimed_wanted=marked.__contains__)
+    remarks += points.still_by_hand(marked.__contains__) if points else []
     remarks += [COSTS_NOTHING] if not late_work.costs and marked & late_work.late.keys() else []
     for remark in remarks:
         complain("grade", remark)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.contract.units import UNITS
+from autograder.contract.units import UNITS, is_called
 from autograder.support.atomic_files import write_atomically, written_atomically
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def full_unit(text: str) -> str:
     """The id of the unit that a text such as ``"03"`` names; the text itself if it names no unit of the course."""
-    return next((unit for unit in UNITS if text in (unit, unit[:2])), text)
+    return next((unit for unit in UNITS if is_called(unit, text)), text)
 
 
 def unknown_units(rows: Iterable[Row]) -> list[str]:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.contract.units import UNITS
+from autograder.contract.units import UNITS, is_called
 from autograder.support.atomic_files import write_atomically
 from autograder.support.names import names_in
 
@@ -33,9 +33,9 @@ def pick_units(scripts: Mapping[str, Path], wanted: Iterable[str] | None) -> dic
     """
     names = names_in(wanted)
     for name in names:
-        if not any(_is_called(unit, name) for unit in scripts):
+        if not any(is_called(unit, name) for unit in scripts):
             raise ValueError(f"no unit is called {name!r}; there are {', '.join(scripts)}")
-    return {u: path for u, path in scripts.items() if not names or any(_is_called(u, name) for name in names)}
+    return {u: path for u, path in scripts.items() if not names or any(is_called(u, name) for name in names)}
 
 
 def units_of_class(directory: Path) -> list[str]:
@@ -100,7 +100,3 @@ def notebook_text(script: Path) -> str:
 
 def _source(directory: Path, unit: str) -> Path:
     return directory / "source" / unit / f"{unit}.ipynb"
-
-
-def _is_called(unit: str, name: str) -> bool:
-    return name in (unit, unit[:2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,9 @@ from nbgrader.api import Assignment, Gradebook, SubmittedAssignment
 from autograder.classroom.gradebook.cell_grades import PointsOfCell, graded_cells, late_penalties, points_of_each_cell
 from autograder.classroom.gradebook.enrolment import students_in
 from autograder.classroom.students import Student
+
+STILL_BY_HAND = "points given by hand still count, although the answer was marked again"
+BY_HAND_GUIDE = "see docs/instructors.md, Grading by hand"
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class SubmissionPoints:
         timestamp: when it was handed in, in UTC, if that is known.
         needs_manual_grade: whether a person has yet to grade part of it.
         by_hand: whether a person has changed points.
+        marked_since: whether an answer was marked again after a person gave it points, which still count.
     """
 
     points: float
@@ -31,6 +35,7 @@ class SubmissionPoints:
     timestamp: datetime | None
     needs_manual_grade: bool
     by_hand: bool = False
+    marked_since: bool = False
 
     @property
     def score(self) -> float:
@@ -54,6 +59,18 @@ class ClassMarks:
     due: dict[str, datetime | None]
     submissions: dict[tuple[str, str], SubmissionPoints]
     unmarked: frozenset[tuple[str, str]] = frozenset()
+
+    def still_by_hand(self, wanted: Callable[[tuple[str, str]], bool]) -> list[str]:
+        """A line for each unit in which points given by hand count for answers that were marked again since.
+
+        Args:
+            wanted: of which (student, unit).
+        """
+        whose = sorted((unit, student) for (student, unit), one in self.submissions.items() if one.marked_since)
+        units = {unit: [student for other, student in whose if other == unit and wanted((student, unit))] for unit, _ in whose}
+        return [
+            f"{unit}: {STILL_BY_HAND}: {', '.join(students)}; {BY_HAND_GUIDE}" for unit, students in units.items() if students
+        ]
 
 
 def read_marks(
@@ -83,9 +100,9 @@ def read_marks(
     for student, unit, timestamp in rows:
         given = cells[student, unit]
         points, open_question = sum(cell.score for cell in given), any(cell.needs_manual_grade for cell in given)
-        by_hand = any(cell.by_hand for cell in given)
+        by_hand, since = any(cell.by_hand for cell in given), any(cell.by_hand and cell.needs_manual_grade for cell in given)
         penalty = penalties.get((student, unit), 0.0)
-        submissions[student, unit] = SubmissionPoints(float(points), penalty, timestamp, open_question, by_hand)
+        submissions[student, unit] = SubmissionPoints(float(points), penalty, timestamp, open_question, by_hand, since)
     max_scores = {one.name: float(one.max_score or 0.0) for one in assignments}
     for unit, graded in graded_cells(gradebook, sorted({unit for unit, _ in dropped} & max_scores.keys())).items():
         max_scores[unit] -= sum(points for name, points in graded.items() if (unit, name) in dropped)

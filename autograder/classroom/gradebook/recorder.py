@@ -69,6 +69,13 @@ class _RecordMarks(KeepsCause, Autograde):
 
     marked = ""
 
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        """As in nbgrader, which leaves a time of an earlier notebook as it is where nothing says when this one came in."""
+        super().init_assignment(assignment_id, student_id)
+        if not self.coursedir.get_existing_timestamp(self._format_source(assignment_id, student_id)):
+            with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+                gradebook.update_or_create_submission(assignment_id, student_id, timestamp=None)
+
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Autograde's second pass. Its first one restores what students changed, which has been done before marking."""
         with self._remembering():

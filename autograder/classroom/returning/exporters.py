@@ -63,7 +63,14 @@ class FileExporter(ExportPlugin):
         left_out = [
             f"{name} of {unit} does not count, so left out" for unit, name in sorted(dropped) if unit in marks.max_scores
         ]
-        return [*left_out, *_ungraded(marks), *_unmarked(marks), *self._remarks_on_lateness(gradebook, marks), *notes]
+        return [
+            *left_out,
+            *_ungraded(marks),
+            *marks.still_by_hand(lambda _: True),
+            *_unmarked(marks),
+            *self._remarks_on_lateness(gradebook, marks),
+            *notes,
+        ]
 
     @property
     def _course(self) -> CourseDirectory | None:
@@ -204,7 +211,7 @@ def _ungraded(marks: ClassMarks) -> list[str]:
     students = {student.id for student in marks.students}
     waiting: dict[str, list[str]] = {}
     for (student, unit), entry in marks.submissions.items():
-        if entry.needs_manual_grade and student in students and unit in marks.max_scores:
+        if entry.needs_manual_grade and not entry.marked_since and student in students and unit in marks.max_scores:
             waiting.setdefault(unit, []).append(student)
     return [f"{unit} has answers that nobody has graded yet: {', '.join(sorted(ids))}" for unit, ids in sorted(waiting.items())]
 

@@ -189,7 +189,7 @@ def observe_step(function: Callable, trial: BatchTrial) -> Observation:
     return Observation(tensors, facts | ({"loss": number[0]} if number else {"type": type(returned).__name__}))
 
 
-MAX_ROWS = 200
+MAX_ROWS = 60
 """Samples for which the numbers drawn are looked at; a right function draws for each sample once or a few times."""
 
 

@@ -124,7 +124,7 @@ def test_a_student_who_has_handed_in_nothing_can_have_extra_time(do):
     ("command", "words"),
     [
         (("due", "03"), "no date for 03; write it like '2026-11-30 23:59 Europe/Berlin', or none"),
-        (("due", "3", EARLY), "no unit is called '3'"),
+        (("due", "33", EARLY), "no unit is called '33'"),
         (("due", "03,04", EARLY), "'03,04' names 2 units; name one"),
         (("extend", "ian", "03", "1"), "has no student 'ian'"),
         (("extend", "ada", "03", "soon"), "'soon' is no number of days"),
@@ -258,15 +258,15 @@ def test_extra_time_of_somebody_who_is_not_in_the_class_is_named(do, late_school
 @pytest.mark.parametrize(
     ("table", "text"),
     [
-        ("deadlines.csv", "unit,student,due,extra_days\n3,,2026-11-30 23:59 UTC,\n3,ada,,1\n"),
-        ("dropped.csv", "unit,exercise,reason\n3,same_update,\n"),
+        ("deadlines.csv", "unit,student,due,extra_days\n33,,2026-11-30 23:59 UTC,\n33,ada,,1\n"),
+        ("dropped.csv", "unit,exercise,reason\n33,same_update,\n"),
     ],
 )
 def test_a_unit_that_is_not_in_the_course_is_named_with_its_line(late_school, table, text):
     (late_school / table).write_text(text)
     _, _, notes = points_now(ClassToMark(late_school))
-    assert len(notes) == text.count("\n3,")
-    assert f"{table}, line 2, column unit: no unit is called '3'; there are 00_start_here" in notes[0]
+    assert len(notes) == text.count("\n33,")
+    assert f"{table}, line 2, column unit: no unit is called '33'; there are 00_start_here" in notes[0]
 
 
 def test_a_dropped_exercise_gives_no_points_in_any_export_until_it_counts_again(do, export, late_school):

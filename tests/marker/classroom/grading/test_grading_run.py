@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.gradebook.class_marks import BY_HAND_GUIDE, STILL_BY_HAND
 from autograder.classroom.gradebook.lateness import COSTS_NOTHING
 from autograder.classroom.grading.marks_store import MarksStore
 from autograder.hosts.nbgrader_plugins import MarkSubmission
@@ -145,6 +146,27 @@ def test_whose_time_is_not_known_is_said_when_they_are_marked_and_is_no_failure(
         assert gradebook.find_submission_notebook(UNIT, UNIT, "ada").late_submission_penalty == FULL / 10
     config.write_text(policy)
     assert COSTS_NOTHING in course.grade("--again").complaints
+    assert course.grade().complaints == ""
+
+
+def test_a_newer_notebook_has_neither_the_time_nor_unsaid_points_of_the_one_it_replaces(course):
+    config = course.directory / "nbgrader_config.py"
+    config.write_text(config.read_text().replace("per_day = 0", "per_day = 10"))
+    stamp = course.hand_in("ada", course.untouched).with_name("timestamp.txt")
+    stamp.write_text("2026-11-01 10:00 UTC\n")
+    course.do("due", "3", "2026-11-01 12:30 UTC")
+    assert "deducted" not in course.grade().complaints
+    with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
+        grade = gradebook.find_submission_notebook(UNIT, UNIT, "ada").grades[0]
+        grade.manual_score = 1.0
+        gradebook.db.commit()
+    stamp.unlink()
+    course.hand_in("ada", course.right)
+    said = course.grade().complaints
+    assert "nothing says when 1 submission came in, so nothing is deducted: ada; if" in said
+    assert f"{UNIT}: {STILL_BY_HAND}: ada; {BY_HAND_GUIDE}" in said
+    with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
+        assert gradebook.find_submission(UNIT, "ada").timestamp is None
     assert course.grade().complaints == ""
 
 
