@@ -160,7 +160,7 @@ predict(
 #
 # Here are a window of four micro-batches, a model of two parameters and a real `GradScaler`. On the left is the length of
 # `.grad` after each operation (each tick is a factor of 1,000), on the right the update that results, with the threshold as a
-# dotted circle. (A scaler refuses to unscale twice before `update`; here it is made to, so that you see why it refuses.)
+# dotted circle. (A scaler refuses to unscale twice before `update`; here it is forced to, so that you see why.)
 #
 # 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code now right?
@@ -429,8 +429,8 @@ predict(
     because=lambda: (
         f"They have 4 bytes for each parameter, {4 * 6.74:.0f} GB in all, and the {2 * 6.74:.0f} GB of .grad are still needed "
         "for the micro-batch at hand. (Hooks could add and clear one parameter at a time.) "
-        f"In return you get rid of an error: a bfloat16 sum of 64 gradients is off by {low_precision_sums.typically_off(64)}, "
-        "typically."
+        f"In return you get rid of an error: a bfloat16 sum of 64 gradients is typically off by "
+        f"{low_precision_sums.typically_off(64)}."
     ),
 )
 

@@ -66,11 +66,11 @@ class ClassMarks:
         Args:
             wanted: of which (student, unit).
         """
-        whose = sorted((unit, student) for (student, unit), one in self.submissions.items() if one.marked_since)
-        units = {unit: [student for other, student in whose if other == unit and wanted((student, unit))] for unit, _ in whose}
-        return [
-            f"{unit}: {STILL_BY_HAND}: {', '.join(students)}; {BY_HAND_GUIDE}" for unit, students in units.items() if students
-        ]
+        units: dict[str, list[str]] = {}
+        for (student, unit), entry in sorted(self.submissions.items()):
+            if entry.marked_since and wanted((student, unit)):
+                units.setdefault(unit, []).append(student)
+        return [f"{unit}: {STILL_BY_HAND}: {', '.join(ids)}; {BY_HAND_GUIDE}" for unit, ids in sorted(units.items())]
 
 
 def read_marks(
@@ -99,8 +99,11 @@ def read_marks(
     submissions = {}
     for student, unit, timestamp in rows:
         given = cells[student, unit]
-        points, open_question = sum(cell.score for cell in given), any(cell.needs_manual_grade for cell in given)
-        by_hand, since = any(cell.by_hand for cell in given), any(cell.by_hand and cell.needs_manual_grade for cell in given)
+        points, open_question = (
+            sum(cell.score for cell in given),
+            any(cell.needs_manual_grade and not cell.by_hand for cell in given),
+        )
+        by_hand, since = any(cell.by_hand for cell in given), any(cell.by_hand for cell in given if cell.needs_manual_grade)
         penalty = penalties.get((student, unit), 0.0)
         submissions[student, unit] = SubmissionPoints(float(points), penalty, timestamp, open_question, by_hand, since)
     max_scores = {one.name: float(one.max_score or 0.0) for one in assignments}

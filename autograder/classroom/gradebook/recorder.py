@@ -70,7 +70,7 @@ class _RecordMarks(KeepsCause, Autograde):
     marked = ""
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
-        """As in nbgrader, which leaves a time of an earlier notebook as it is where nothing says when this one came in."""
+        """Where nothing says when this notebook came in, forget the time of the one before it, which nbgrader would keep."""
         super().init_assignment(assignment_id, student_id)
         if not self.coursedir.get_existing_timestamp(self._format_source(assignment_id, student_id)):
             with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:

@@ -6,7 +6,7 @@ Marks count as in nbgrader's own export: points, less the penalty for lateness, 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +66,7 @@ class FileExporter(ExportPlugin):
         return [
             *left_out,
             *_ungraded(marks),
-            *marks.still_by_hand(lambda _: True),
+            *marks.still_by_hand(_exported(marks)),
             *_unmarked(marks),
             *self._remarks_on_lateness(gradebook, marks),
             *notes,
@@ -85,9 +85,8 @@ class FileExporter(ExportPlugin):
         return frozenset((place.parent.name, place.name) for place in places if place.is_dir())
 
     def _remarks_on_lateness(self, gradebook: Gradebook, marks: ClassMarks) -> list[str]:
-        students = {student.id for student in marks.students}
         found = late_work(self._course, gradebook) if self._course else LateWork()
-        return found.remarks(lambda one: one[0] in students and one[1] in marks.max_scores)
+        return found.remarks(_exported(marks))
 
     def export(self, gradebook: Gradebook) -> None:
         """Called by ``nbgrader export``."""
@@ -206,12 +205,18 @@ class LmsExporter(FileExporter):
         return any(row)
 
 
+def _exported(marks: ClassMarks) -> Callable[[tuple[str, str]], bool]:
+    """Tells of a (student, unit) whether its marks are exported."""
+    students = {student.id for student in marks.students}
+    return lambda one: one[0] in students and one[1] in marks.max_scores
+
+
 def _ungraded(marks: ClassMarks) -> list[str]:
     """A note for each unit with answers that a person has yet to grade."""
     students = {student.id for student in marks.students}
     waiting: dict[str, list[str]] = {}
     for (student, unit), entry in marks.submissions.items():
-        if entry.needs_manual_grade and not entry.marked_since and student in students and unit in marks.max_scores:
+        if entry.needs_manual_grade and student in students and unit in marks.max_scores:
             waiting.setdefault(unit, []).append(student)
     return [f"{unit} has answers that nobody has graded yet: {', '.join(sorted(ids))}" for unit, ids in sorted(waiting.items())]
 

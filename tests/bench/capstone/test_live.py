@@ -74,8 +74,18 @@ def test_the_panel_says_that_a_function_is_not_written():
 
     panel = live.live_run(train, lambda config: 3)
     panel.start(TINY)
-    assert "not written yet" in panel._words.value
+    assert "train is not written yet" in panel._words.value
     assert panel.error is None
+
+
+def test_what_torch_has_not_implemented_is_not_taken_for_a_stub():
+    def inside_torch(config):
+        raise NotImplementedError("not on this device")
+
+    panel = live.live_run(lambda config: inside_torch(config), lambda config: 3)
+    panel.start(TINY)
+    assert "The run ended with NotImplementedError: not on this device" in panel._words.value
+    assert panel.error is not None
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])

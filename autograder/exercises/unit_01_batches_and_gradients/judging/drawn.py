@@ -39,7 +39,7 @@ def drawn_message(trial: BatchTrial, seen: Observation, vector: Tensor) -> str:
     passes += [rows.flip(0) for rows in passes]
     if any(_is_close(_gradient(trial, rows), vector) for rows in passes):
         return ""
-    if len(numbers) == n and bool(_in_any_order(trial, numbers, vector)):
+    if len(numbers) == n and _in_any_order(trial, numbers, vector):
         return ""
     return NOT_OF_A_PASS
 
@@ -51,7 +51,7 @@ def _gradient(trial: BatchTrial, numbers: Tensor) -> Tensor:
     return batch_gradient(model, trial.loss_fn, joined(samples))
 
 
-def _in_any_order(trial: BatchTrial, numbers: Tensor, vector: Tensor) -> Tensor:
+def _in_any_order(trial: BatchTrial, numbers: Tensor, vector: Tensor) -> bool:
     """Whether the rows belong to the samples in some order."""
     model, samples = trial.exact()
     gradients = []
@@ -61,7 +61,7 @@ def _in_any_order(trial: BatchTrial, numbers: Tensor, vector: Tensor) -> Tensor:
     of_rows = torch.stack(gradients).view(len(numbers), len(samples), -1)
     orders = torch.tensor(list(itertools.permutations(range(len(samples)))))
     means = of_rows[torch.arange(len(numbers)), orders].mean(1)
-    return ((means - vector).norm(dim=1) <= LINEAR * vector.norm()).any()
+    return bool(((means - vector).norm(dim=1) <= LINEAR * vector.norm()).any())
 
 
 def _is_close(one: Tensor, other: Tensor) -> bool:

@@ -15,6 +15,7 @@ from traitlets.config import Config
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.gradebook.class_marks import BY_HAND_GUIDE, STILL_BY_HAND
 from autograder.classroom.returning.exporters import NbgraderExporter
 from autograder.classroom.returning.lms_exporters import CanvasExporter
 from autograder.publishing.nbgrader_course import make_course
@@ -73,6 +74,17 @@ def test_the_export_can_be_limited_to_some_units(export):
 def test_answers_that_wait_for_a_manual_grade_are_named(export):
     assert export("--format", "canvas")[2] == [f"{LOOP} has answers that nobody has graded yet: bob"]
     assert export("--format", "canvas", "--units", "03")[2] == []
+
+
+def test_points_by_hand_for_an_answer_that_was_marked_again_are_named_in_the_units_exported(export, school, tmp_path):
+    directory = shutil.copytree(school, tmp_path / "class")
+    with Gradebook(f"sqlite:///{directory}/gradebook.db", "gradaccum") as gradebook:
+        grade = gradebook.find_grade("code", LOOP, LOOP, "ada")
+        grade.manual_score, grade.needs_manual_grade = 3, True
+        gradebook.db.commit()
+    by_hand, waiting = f"{LOOP}: {STILL_BY_HAND}: ada; {BY_HAND_GUIDE}", f"{LOOP} has answers that nobody has graded yet: bob"
+    assert export("--format", "canvas", directory=directory)[2] == [waiting, by_hand]
+    assert export("--format", "canvas", "--units", "03", directory=directory)[2] == []
 
 
 def test_a_student_without_email_is_named_because_moodle_would_give_the_grade_to_another(export):
