@@ -150,7 +150,7 @@ explore("fingerprint_reading")
 # ## A wrong loop in the same picture
 #
 # This loop updates after every micro-batch. Cells that differ from those of a right loop are framed. Read its rows: does any
-# hold an average?
+# hold more than one micro-batch?
 
 # %%
 one_window = Problem(accumulation_steps=4, epochs=((2, 2, 2, 2),))  # N = 4; one epoch: 4 × 2 samples

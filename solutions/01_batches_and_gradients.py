@@ -371,7 +371,7 @@ predict(
 # <details><summary>References</summary>
 #
 # - PyTorch: [how autograd works](https://pytorch.org/docs/stable/notes/autograd.html),
-#   [`torch.autograd.grad`](https://pytorch.org/docs/stable/generated/torch.autograd.grad.html)
+#   [the function `torch.autograd.grad`](https://pytorch.org/docs/stable/generated/torch.autograd.grad.html)
 # - [The claims ledger](../docs/claims.md): row 3, `backward()` adds; row 14, the variance of a gradient
 # - [Real trainers](../docs/trainers.md): "a classifier's losses are added up"
 # </details>

@@ -115,7 +115,7 @@ explore("memory_bar")
 # %% [markdown]
 # ## Four kinds of bytes
 #
-# | what | how much, in copies of the weights | grows with B? | with N? |
+# | what | how much, in copies of the weights, all in one precision | grows with B? | with N? |
 # |---|---|---|---|
 # | weights | 1 | no | no |
 # | gradients | 1: micro-batches are added into the same `.grad` | no | no |
@@ -132,8 +132,8 @@ explore("memory_bar")
 # ## And the key-value cache?
 #
 # One text says both that accumulation shrinks the KV cache of a language model and that it does not. Neither is to the point.
-# A KV cache keeps keys and values from one *generated token* to the next; training sends whole sequences through at once.
-# Count what is alive between two micro-batches:
+# A KV cache keeps what attention computed from one *generated token* to the next; training sends whole sequences through at
+# once. Count what is alive between two micro-batches:
 
 # %%
 torch.manual_seed(0)
@@ -159,8 +159,8 @@ print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())
 # its input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
 #
 # Inside `saved_tensors_hooks(pack, unpack)`, every such tensor goes through your function `pack`. Autograd keeps what `pack`
-# returns, and `unpack` turns it back into the tensor. If `pack` returns `None`, nothing is kept: the tensor may be freed
-# during the forward pass, and its address given to another one.
+# returns, and `unpack` turns it back into the tensor. If you forget the `return`, `pack` returns `None` and nothing is kept:
+# the tensor may be freed during the forward pass, and its address given to another one.
 
 # %%
 torch.manual_seed(0)
@@ -415,9 +415,9 @@ check(plan_micro_batches)
 
 
 # %% [markdown]
-# ## One for the road
+# ## Stretch: the run of 7 billion parameters, planned
 #
-# Back to the 7-billion-parameter run. (Not graded.)
+# Back to the run at the top of this unit. (Not graded.)
 # %%
 def plan(devices):
     budget = 80e9 - fixed_bytes / devices  # the fixed part is spread over the devices, as ZeRO and FSDP do

@@ -177,7 +177,7 @@ for divide in (True, False):
 #
 # Some say that the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
 # micro-batch 1, let the whole window go by, and take it again. Then do the same across an update. (The `batch_gradient`
-# imported above works like that of unit 01, but returns a single vector.)
+# imported above works like that of unit 01, but takes a micro-batch as one pair and returns a single vector.)
 
 # %%
 model.zero_grad()

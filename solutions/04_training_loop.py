@@ -17,7 +17,7 @@
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
 # a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad` and in the running
-# counts, and the next epoch's first update held 15.
+# sums, and the next epoch's first update held 15, as did the accuracy that was reported for it, in place of 8.
 #
 # Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
@@ -62,7 +62,7 @@ from gradaccum.showing import show_fingerprint
 #
 # 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
-# 3. When is the memory highest? Does it grow from one micro-batch of a window to the next? Then press **Fill the memory**.
+# 3. When is the memory highest? Does it grow from one micro-batch of a window to the next? And after **Fill the memory**?
 
 # %%
 explore("timeline")
@@ -230,7 +230,7 @@ show_fingerprint(looks_mended, two_windows)
 #
 # 1. With **SGD**, change N. Does the mistake always do harm?
 # 2. Press **Hide it**. Where did the mistake go?
-# 3. Choose **SGD, gradient clipped**. Which updates show the mistake?
+# 3. Choose **SGD, gradient clipped**, which cuts long gradients to a length of 1. Which updates show the mistake?
 
 # %%
 explore("missing_scale")
@@ -240,8 +240,9 @@ explore("missing_scale")
 #
 # 1. No. With N = 2 this problem is even learned faster, because its rate was low. The loss alone will not tell you.
 # 2. AdamW divides each component by its own typical size, which is N times as large as well, so the factor practically
-#    cancels. With SGD the mistake is back.
-# 3. Clipping cuts every long gradient to the same length. Near the goal gradients are short, and the mistake shows.
+#    cancels. Go back to SGD, and the mistake is there.
+# 3. Those near the goal. Clipping cuts every long gradient to the same length; near the goal gradients are short, and the
+#    mistake shows.
 # </details>
 
 # %% [markdown]
@@ -439,6 +440,14 @@ check(train_epoch)
 explore("gallery", loop="zero-every")
 
 # %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# 1. **off-by-one-early**
+# 2. **tail-scale**
+# 3. **retained-graph**
+# </details>
+
+# %% [markdown]
 # ## Exercise 5 · `name_that_loop`
 #
 # *Difficulty ●●○ · about 4 minutes · 1 point*
@@ -496,8 +505,8 @@ check(name_that_loop)
 #
 # - [Fabric's documentation](https://lightning.ai/docs/fabric/stable/advanced/gradient_accumulation.html) printed a loop that
 #   updates when `i % N == 0` and does not divide, when we [recorded it](../docs/trainers.md)
-# - PyTorch: [`Optimizer.zero_grad`](https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html),
-#   [`Tensor.backward`](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html) with `retain_graph`
+# - PyTorch: [clearing with `zero_grad`](https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html),
+#   [`backward` with `retain_graph`](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html)
 # - [The claims ledger](../docs/claims.md): rows 4 to 7 and 37
 # </details>
 #

@@ -62,8 +62,8 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The same effective batch, the same rate
 #
-# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. The number is how far each run
-# ends from the uncut one.
+# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. (`windows` cuts the stream of
+# micro-batches into windows of N.) The number is how far each run ends from the uncut one.
 
 
 # %%
@@ -125,8 +125,9 @@ predict(
 #
 # 1. You begin with SGD and N = 16. Which rule follows the green curve?
 # 2. Press **Break**: N = 64. What happens to that rule? Would reading more samples help?
-# 3. Press **Adam**. Which rule follows now?
-# 4. Press **Count updates**. If you plotted loss against updates, what would you say about large batches?
+# 3. Press **Adam**, which goes back to N = 16. Which rule follows now?
+# 4. Press **Count updates**: SGD again, with N = 16. If you plotted loss against updates, what would you say about large
+#    batches?
 
 # %%
 explore("learning_rate_scaling")

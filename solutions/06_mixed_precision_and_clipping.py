@@ -105,8 +105,9 @@ for name, g in {
 # So:
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
-# - **Summed, the threshold has to be N times as large**, since the vector is. (With the same threshold, clipping would
-#   already act on means longer than $c/N$. You cannot see that here: this mean is longer than $c$.)
+# - **Summed, the threshold has to be N times as large**, since the vector is, and the clipped sum is then divided by N. (The
+#   second row is right only because this mean is longer than $c$: clipping a sum at $c$ would also cut means from $c/N$ to
+#   $c$, which are short enough.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
@@ -193,7 +194,7 @@ explore("order_of_operations")
 # As in unit 04, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and
 # `.grad` may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained.
 # Update by `optimizer.step()`; the optimizer may have momentum and several parameter groups. (`islice` and `windows` are
-# both imported, for loops like those of units 04 and 05.)
+# both imported, for loops like those of units 04 and 05; both take a one-shot stream, too.)
 #
 # What earns points:
 #
@@ -438,7 +439,8 @@ predict(
 # ## What to remember
 #
 # - For every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
-# - **Clip what is complete and unscaled.** Averaged, the threshold stays as it is; summed, it is N times as large.
+# - **Clip what is complete and unscaled.** Averaged, the threshold stays as it is; summed, it is N times as large, and you
+#   divide by N afterwards.
 # - **The scale is constant within a window**, and one inf skips all of it.
 # - **Sums belong in float32.** In bfloat16 a sum stops growing at 256 to 512 times its addend.
 #
@@ -448,7 +450,7 @@ predict(
 # - Micikevicius et al. 2017, [Mixed Precision Training](https://arxiv.org/abs/1710.03740)
 # - PyTorch: [automatic mixed precision, with a section on gradient
 #   accumulation](https://pytorch.org/docs/stable/notes/amp_examples.html),
-#   [`clip_grad_norm_`](https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html)
+#   [clipping with `clip_grad_norm_`](https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html)
 # - [The claims ledger](../docs/claims.md): rows 4 and 17 to 19
 # </details>
 #

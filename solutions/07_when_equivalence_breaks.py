@@ -238,9 +238,9 @@ check(matched_bn_momentum)
 # ## And the running variance?
 #
 # A window's mean is the mean of its micro-batches' means. Its variance is *not* the mean of their variances: the spread
-# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate (it divides by one sample fewer)
-# makes up for that on average. It does not if similar samples stay together, like the frames of a video. Here the true
-# variance is 4, and the momentum is matched to N:
+# between the micro-batches is missing. With shuffled samples, torch's unbiased estimate makes up for that on average, because
+# it divides by one sample fewer: with two samples, its value is twice the plain variance. It does not if similar samples stay
+# together, like the frames of a video. Here the true variance is 4, and the momentum is matched to N:
 
 
 # %%
@@ -311,7 +311,8 @@ explore("momentum_effects")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The large batch remembers four times as many samples.
+# 1. After six or seven updates in each run. But these are about 26 samples in one and 105 in the other: the large batch
+#    remembers four times as many.
 # 2. Per update, both forget at the same pace. On the left, one run makes four times as many updates.
 # 3. No.
 # 4. No. The updates are four times as long, and with momentum they swing past the goal and back.
@@ -322,10 +323,10 @@ explore("momentum_effects")
 #
 # *Difficulty ●○○ · about 2 minutes · 1.5 points*
 #
-# A recipe updates after every micro-batch, with momentum β. You now accumulate N of them, so N updates become one. Whatever was
-# in the momentum before those N updates was multiplied by β at each of them. Write `matched_beta(beta, accumulation_steps)`. It
-# returns the momentum with which your **one** update leaves as much of it as the recipe's **N** did. Counted in samples, the
-# memory is then unchanged.
+# A recipe updates after every micro-batch, with the coefficient β. You now accumulate N of them, so N updates become one.
+# Whatever was in the momentum buffer before those N updates was multiplied by β at each of them. Write
+# `matched_beta(beta, accumulation_steps)`. It returns the coefficient with which your **one** update leaves as much of it as
+# the recipe's **N** did. Counted in samples, the memory is then unchanged.
 #
 # What earns points:
 #
@@ -372,7 +373,7 @@ predict(
 # In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows, for one optimizer and on a logarithmic axis, how far
 # the mistake takes the run from the large batch's. In the grey area no plot can tell the two runs apart.
 #
-# 1. Which two hide a missing 1/N? Which hide a division by N made twice?
+# 1. Which two hide a missing 1/N? And under **Mistake**, which hide it if the loss is divided by N twice?
 # 2. With a single update, clipping hides the mistake. Why does it no longer hide it after ten?
 # 3. Press **Fix**. What is left?
 
@@ -393,7 +394,7 @@ explore("who_hides")
 #
 # Some texts call it a myth that accumulation replicates a large batch exactly; others claim it without conditions. It is
 # exact, up to rounding, under the five conditions of unit 03 (so **no BatchNorm in training mode** and **no contrastive
-# loss**), and if **clipping, decay and the update happen once per window**.
+# loss**, which compares samples with each other: unit 09), and if **clipping, decay and the update happen once per window**.
 
 # %% [markdown]
 # ## Exercise 4 · `breaks_equivalence`

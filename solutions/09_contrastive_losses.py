@@ -84,9 +84,9 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images and 32 texts: each row has those of one image that are computed while its
-# micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated gradient and the large
-# batch's. On the right are the bytes needed and, below them, how many times a sample goes through its encoder.
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). Drawn are those that are computed while the
+# image's micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated gradient and
+# the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
@@ -154,11 +154,13 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # (`logit_scale` is not part of $\theta$: it is in $L$ itself.) The first factor needs the features of *all* micro-batches, but
 # no encoder's graph. The second factor needs the graph of *one* micro-batch. So go through the window twice:
 #
-# 1. **without gradients**: encode everything and keep the features;
-# 2. **with gradients**: encode one micro-batch again, and start backward from its features, with the gradient of the *whole
-#    window's* loss with respect to them. Free its graph, and take the next.
+# 1. **without gradients**: encode everything and keep the features. From all of them together come the loss of the *whole
+#    window* and its gradient with respect to every feature;
+# 2. **with gradients**: encode one micro-batch again, and start backward from its features, with that gradient. Free its
+#    graph, and take the next.
 #
-# Some descriptions put the pass with gradients first. That cannot work: the first gradient already needs all features. The
+# Some descriptions put the pass with gradients first. That cannot work: already for the first micro-batch the gradient needs
+# all features. The
 # method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
 # For this, autograd has to do two things that you have not asked of it so far. A tensor without a graph can become a place
@@ -339,8 +341,8 @@ print(f"one large batch  {1:14} {0:18} {cost.large_activations:15}")
 # Write `accumulation_cost(micro_batch_size, accumulation_steps, width, dtype)`. It returns two numbers,
 # `(forwards, feature_bytes)`:
 #
-# - `forwards`: how many times a sample goes through its encoder, that is, an image through the image encoder or a text through
-#   the text encoder, until the window's gradients are complete;
+# - `forwards`: how many times, with cached features, a sample goes through its encoder, that is, an image through the image
+#   encoder or a text through the text encoder, until the window's gradients are complete;
 # - `feature_bytes`: the bytes of the features that the first pass keeps, of both encoders and the whole window. A feature
 #   vector has `width` numbers of `dtype`, for instance `torch.float16`.
 #

@@ -78,8 +78,9 @@ from gradaccum.ranks import on_ranks
 # returns a list of what they returned. The processes talk through `torch.distributed`, with a library called gloo. On GPUs it
 # would be NCCL, and the code would be the same.
 #
-# You will call only one function of `torch.distributed`, the **all-reduce**: each rank brings a tensor, and each leaves with
-# the sum. It works **in place** and returns nothing.
+# Only one function of `torch.distributed` that you will call talks to the others, the **all-reduce**: each rank brings a
+# tensor, and each leaves with the sum. It works **in place** and returns nothing. `dist.get_world_size()` tells each how many
+# ranks there are, W.
 
 
 # %%
@@ -188,7 +189,7 @@ predict(
 # DistributedDataParallel. The times on the left come from a model: a backward pass takes as long as two forward passes, an
 # all-reduce takes as long as you choose, and all ranks wait for it.
 #
-# 1. It opens with what you have just predicted. How much faster are four ranks than one? Press **Fix**.
+# 1. It opens with what you have just predicted. How much of their time do four ranks wait? Press **Fix**.
 # 2. Press **Reset** and choose the fast link. Is the mistake still worth repairing? When is the repair worth most?
 # 3. With **Fix** and the slow link, go through N = 1, 2, 4. Memory is not a problem here. What does accumulation buy you?
 # 4. Press **Drift**. Nothing is faster than this. What is lost?

@@ -75,7 +75,8 @@ from gradaccum.resuming import Run, RunProblem
 # 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
 # 2. Press **Fix**. Where does the run continue, and what is computed twice?
 # 3. Choose **Killed after micro-batch** 8, and a checkpoint after every micro-batch. Why does this one work?
-# 4. Press **Fix** again, and under **Checkpoint lacks** choose one thing after another. Does each of them matter here?
+# 4. Press **Fix** again, and under **Checkpoint lacks** choose **the order of the epoch**. Then kill it after micro-batch 10
+#    instead. Does the order matter both times?
 
 # %%
 explore("resume")
@@ -87,8 +88,8 @@ explore("resume")
 #    rest of its window.
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
 # 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Yes, but not at every moment: a run killed between two epochs does not need the order, for example. So one lucky test
-#    proves nothing.
+# 4. Only the first time: a run killed between two epochs does not need the order of the old one. So one lucky test proves
+#    nothing.
 # </details>
 
 # %% [markdown]
@@ -128,8 +129,13 @@ for method in (Run.train_micro_batch, Run._update):
 # | `run.shuffler` | the generator that draws the next epoch's order | `.get_state()`, `.set_state(state)` |
 # | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
 #
-# Other runs may need more: `torch.cuda.get_rng_state_all()` for a GPU, `random.getstate()`, the state of a data loader's
-# workers, the random state of every rank. Always ask: *what does the next micro-batch depend on?*
+# Always ask: *what does the next micro-batch depend on?*
+#
+# <details><summary>What other runs may need</summary>
+#
+# `torch.cuda.get_rng_state_all()` for a GPU, `random.getstate()`, the state of a data loader's workers, the random state of
+# every rank.
+# </details>
 #
 # The four objects give you their states like this. The scaler's is shown; its scale is far higher than in a real run, so
 # that gradients overflow now and then:
@@ -148,9 +154,9 @@ states["scaler"]
 #
 # Write two functions, both in the next cell.
 #
-# - `save_checkpoint(path, run)` is called after **every micro-batch**. If a checkpoint is due, it writes one to the file
-#   `path`, or to other files in the same folder (those in a folder of their own would be lost; marking cannot follow what a
-#   database does). It only reads the run.
+# - `save_checkpoint(path, run)` is called after **every micro-batch**. It only reads the run. If a checkpoint is due, it
+#   writes one to the file `path`, or to other files in the same folder: plain ones, since those in a folder of their own
+#   would be lost, and marking cannot follow what a database does.
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #
@@ -277,11 +283,11 @@ explore("run_dashboard")
 #
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
 # 2. The scaled loss makes it look better, and so does reading memory after the update. Counting micro-batches as steps,
-#    counting the samples of one micro-batch, and keeping losses with their graphs (which really fills memory) make it look
+#    counting the samples of one micro-batch, and keeping losses with their graphs make it look
 #    worse. The loss of the last micro-batch looks noisier, and a run logged with a wrong effective batch size cannot be
 #    repeated. With N = 1 you see only the two about memory: a window *is* a micro-batch. So the others survive in code that
 #    once ran without accumulation.
-# 3. Speed and memory. More steps save memory and cost time, so take as few as memory allows.
+# 3. Speed and memory. A larger N saves memory and costs time, so take the smallest that memory allows.
 # </details>
 
 # %% [markdown]
@@ -448,7 +454,7 @@ for n in range(2, 10):
 # The documentation of a contrastive trainer recommends these steps:
 #
 # 1. **Other techniques first.** With activation checkpointing a larger B fits.
-# 2. **Then B**: the largest micro-batch that fits and divides what a rank has to read.
+# 2. **Then B**: the largest micro-batch that fits and divides what a rank has to read for one update.
 # 3. **Then N**, so that B × N × W is the recipe's batch.
 # 4. **Start small**: compare N = 2 with one batch before you use more.
 # 5. **Watch** memory and samples per second; **write down** the effective batch size.

@@ -118,9 +118,8 @@ print("tokens in each line:", [tokens_in(row) for row in y])
 # axis, is the distance between the two models after each window; the grey band is rounding.
 #
 # 1. Where does the line leave the grey band, and what is special about that window?
-# 2. Press **Break late**. Which window is it now? How large is the jump in the loss?
-# 3. Try **schedule per micro-batch**. At which window do the runs part, and why not at the first?
-# 4. Press **Hide it**. Why can you see nothing, and which control brings the mistake to light?
+# 2. Press **Break late**. Which window is it now, and why?
+# 3. Press **Hide it**. Why can you see nothing, and which control brings the mistake to light?
 
 # %%
 explore("run_drift")
@@ -129,9 +128,9 @@ explore("run_drift")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At window 3, the first leftover. Until then the models agree up to rounding.
-# 2. Window 5, the first after the stop: AdamW came back without its state. At the end the losses hardly show it.
-# 3. At the second window, because the first update still has the same rate.
-# 4. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
+# 2. Window 5, the first after the stop: AdamW came back without its state. The losses part for two windows; at the end they
+#    hardly show it.
+# 3. Clipping each micro-batch does nothing until a norm reaches the threshold. Clip at 0.1.
 # </details>
 #
 # So this is how to check a loop: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
@@ -156,7 +155,7 @@ for name, (x, y) in {
 
 # %% [markdown]
 # A window does not fit. What a micro-batch needs depends on **its longest line**, so a size that fits today's lines may fail
-# tomorrow. `config.longest_micro_batch(lines)` is the worst case.
+# tomorrow. `config.longest_micro_batch(lines)`, used above, is the worst case.
 
 # %% [markdown]
 # ## Exercise 1 · `pick_micro_batch_size`
@@ -337,11 +336,11 @@ with TemporaryDirectory() as folder:
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
 # - **2 points · memory within the budget**: every byte your run allocates is counted. The budget of this part, not
-#   `config.budget`, has room for weights, gradients, optimizer state, two more copies of the weights, and two of the six
-#   micro-batches of a window. The window's micro-batches may be in a list, but go through the model one at a time.
-# - **3 points · stopping and resuming**: a stop within the second epoch, after which the file is moved; a second stop later on,
-#   and the rest of the run, each time in a new process; once leftovers are right, also a stop at a leftover and one in the
-#   third epoch.
+#   `config.budget`, has room for weights, gradients, optimizer state, two more copies of the weights, and the activations of
+#   two micro-batches (a window has six). The window's micro-batches may be in a list, but go through the model one at a time.
+# - **3 points · stopping and resuming**: a run that stops within the second epoch, goes on from the moved file, stops once
+#   more and goes on to its end, each time in a new process. Once leftovers are right, also a stop at a leftover, and one in
+#   the third epoch.
 # - **1 point · an honest history**: the four numbers of every update, in each run above whose weights are right.
 #
 # The first four compare weights, as in exercise 2, so a number that `train_window` reports wrongly costs only the last point.
@@ -416,7 +415,6 @@ live_run(train, pick_micro_batch_size)
 # - **Count tokens, not lines or positions.**
 # - **Measure the worst micro-batch.** B comes from the budget, N from the window.
 # - **The state of this run is five things**: model, optimizer, schedule, history, and the place in the data.
-# - Report the window's mean, the norm before the clip, the rate used, and the tokens without padding.
 #
 # <details><summary>References</summary>
 #

@@ -82,8 +82,8 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Are these mistakes? Dividing every loss by N is documented, so it is a choice; what becomes of the leftover is not
-# documented. **Due** means that all tokens of a window, or all samples, count equally.
+# Are these mistakes? Dividing every loss by N is documented, so it is a choice; that a shorter leftover is divided by N, too,
+# is not. **Due** means that all tokens of a window, or all samples, count equally.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
@@ -94,8 +94,8 @@ seen
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: which are right?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
 # 3. **transformers llama**, release 1: what do the rows add up to? How many tokens too many does it count?
-# 4. Suppose all micro-batches held equally many tokens. Which trainers would be right in full windows and wrong in a
-#    leftover?
+# 4. Suppose all micro-batches held equally many tokens. Would **accelerate** be right in full windows, and in a leftover?
+#    And **fastai**?
 
 # %%
 explore("trainers")
@@ -108,9 +108,8 @@ explore("trainers")
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. It divides by one token too many for each sequence, here one per micro-batch: the first is counted,
 #    although it is not a target.
-# 4. accelerate and *lightning trainer*: they divide a leftover of two by four. (And release 2 of *transformers llama
-#    answers*.) Others, such as fastai, let a window run on into the next epoch, and the picture counts that as due.
-#    No trainer of the exercises does that.
+# 4. In full windows, yes. But it divides a leftover of two by four, as *lightning trainer* does. fastai lets a window run on
+#    into the next epoch, and the picture counts that as due. No trainer of the exercises does that.
 # </details>
 
 # %% [markdown]
@@ -152,7 +151,8 @@ explore("trainers")
 # - **1 point · leftover windows**: there is one, of any number of micro-batches below N.
 # - **1 point · updates and clearing at the wrong moment**: there may be a leftover as well.
 #
-# Try your function on `examples`, the first two updates of three recorded trainers, all in the picture above:
+# Try your function on `examples`, the first two updates of three recorded trainers, all in the picture above. (They are
+# no-scale, wrong-total and mean-of-means.)
 
 # %%
 chosen = "trl dpo", "transformers llama", "transformers llama answers"
@@ -329,11 +329,13 @@ predict(
 # says so. A test must not take this for a pass:
 
 # %%
+model = texts.build_model()
+optimizer = torch.optim.AdamW(model.parameters())
 with gradaccum.watch(model, accumulation_steps=4) as seen:
-    for x, y in texts.batches():
+    for x, y in list(texts.batches())[:4]:
         losses = F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="none")
         (losses * torch.linspace(0, 1, len(losses))).mean().backward()
-    trainer.optimizer.step()
+    optimizer.step()
 print(seen.outcome, *(textwrap.fill(note, 60) for note in seen.notes), sep="\n")
 
 # %% [markdown]
@@ -415,7 +417,7 @@ check(accumulates_right)
 #
 # - **Watch what a trainer does**, whatever its documentation calls it.
 # - Read a fingerprint in this order: **who is in a row, what does it add up to, how is it shared?**
-# - Test with unequal tokens and a leftover. **On even data most wrong trainers look right.**
+# - Test with unequal tokens and a leftover. **On even data many wrong trainers look right.**
 # - Repair through **hooks**, and keep a test: the next release may break it again.
 # - **"Cannot tell" is not a pass.**
 #

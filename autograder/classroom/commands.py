@@ -6,7 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,6 +30,9 @@ from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, m
 from autograder.support.counted import counted
 from autograder.support.names import names_in
 from autograder.support.one_line import one_line
+
+if TYPE_CHECKING:
+    from autograder.classroom.grading.class_to_mark import ClassToMark
 
 app = typer.Typer(help="Hand out, mark and report a class with nbgrader.", no_args_is_help=True, add_completion=False)
 app.command()(hub)
@@ -110,6 +113,10 @@ def grade(
             "--from", metavar="PATH", help="Take in what is in this folder or zip first, or in several; see docs/intake.md."
         ),
     ] = None,
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="Moodle's grading worksheet of one unit: whose files are whose, and when they came."),
+    ] = None,
     db: Database = "",
 ) -> None:
     """Mark what was handed in and has changed, into the gradebook. Stop it whenever you like: started again, it goes on."""
@@ -123,7 +130,7 @@ def grade(
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
         with marked_class.locked():
-            not_taken = [line for source in sources or [] for line in _collect(directory, source, wanted, db)]
+            not_taken, remarks = _taken_in(marked_class, sources or [], worksheet, wanted, db)
             marked_class.refuse_unknown(names_in(students))
             handed_in, complaints = marked_class.handed_in(wanted, names_in(students))
             outcome = grade_class(marked_class, handed_in, stop_if_asked, again=again, number=number, scheduler=scheduler)
@@ -133,7 +140,7 @@ def grade(
     for complaint in (complaints := not_taken + complaints + outcome.complaints + trouble):
         complain("grade", complaint)
     marked, unchanged = ({(one.student, one.unit) for one in ones} for ones in (outcome.marked, outcome.unchanged))
-    remarks = late_work.remarks((marked | unchanged).__contains__, untimed_wanted=marked.__contains__)
+    remarks += late_work.remarks((marked | unchanged).__contains__, untimed_wanted=marked.__contains__)
     remarks += points.still_by_hand(marked.__contains__) if points else []
     remarks += [COSTS_NOTHING] if not late_work.costs and marked & late_work.late.keys() else []
     for remark in remarks:
@@ -198,7 +205,9 @@ def export(
     into: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A gradebook exported from Canvas or Moodle, to be filled in.")
     ] = None,
-    missing_as_zero: Annotated[bool, typer.Option("--missing-as-zero", help="A unit not handed in counts as 0.")] = False,
+    missing_as_zero: Annotated[
+        bool, typer.Option("--missing-as-zero", help="A unit that was due and not handed in counts as 0.")
+    ] = False,
     overwrite: Overwrite = False,
     db: Database = "",
 ) -> None:
@@ -284,6 +293,32 @@ def forget(
     typer.echo(f"deleted: {student}")
     for path in mentions:
         complain("forget", f"{path} still names {student}; make it again, or delete it")
+
+
+def _taken_in(
+    marked_class: ClassToMark, sources: list[Path], worksheet: Path | None, units: list[str], db: str
+) -> tuple[list[str], list[str]]:
+    """Take in what was handed in, with Moodle's worksheet, and print what happened.
+
+    Returns:
+        A line for each file that a person has to look at; and what else there is to say.
+    """
+    from autograder.classroom.intake.grading_worksheets import note_times, take_worksheet
+
+    directory, course = marked_class.directory, marked_class.coursedir
+    if worksheet and len(units) != 1:
+        raise ValueError("a worksheet is that of one unit; say of which, such as --units 03")
+    sheet = take_worksheet(course, units[0], worksheet) if worksheet else None
+    not_taken = [line for source in sources for line in _collect(directory, source, units, db)]
+    if not sheet:
+        return not_taken, []
+    whose = f"{sheet.added} added to file_owners.csv, {sheet.known} there already"
+    if sheet.times is None:
+        typer.echo(f"{worksheet}: {whose}; no times noted, since {units[0]} has no due date")
+        return not_taken, [*sheet.strangers]
+    noted = note_times(course, units[0], sheet.times)
+    typer.echo(f"{worksheet}: {whose}; {counted(noted.written, 'time')} noted, {noted.known} there already")
+    return not_taken, [*sheet.strangers, *noted.complaints]
 
 
 def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[str]:

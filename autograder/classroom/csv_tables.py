@@ -97,13 +97,14 @@ class ClassTable:
             raise
 
 
-def read_table(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
+def read_table(path: Path, columns: Sequence[str], optional: Sequence[str] = (), advice: str = "") -> list[Row]:
     """The rows of a CSV file that has these columns, in any order; empty rows and other columns are left out.
 
     Args:
         path: of the file.
         columns: names of columns that it must have.
         optional: names of columns that it may have; their cells are empty where it has not.
+        advice: what to do if a column is missing; by default how the first line should read.
 
     Raises:
         TableError: it is no CSV file, has not these columns, or a row has more cells than the first line.
@@ -112,8 +113,8 @@ def read_table(path: Path, columns: Sequence[str], optional: Sequence[str] = ())
     lines = csv_rows(path)
     header = [name.casefold() for name in next(lines, (1, []))[1]]
     if missing := [name for name in columns if name not in header]:
-        expected = ",".join([*columns, *optional])
-        raise TableError(f"{path}, line 1: no column {missing[0]!r}; the first line should be {expected}")
+        advice = advice or f"the first line should be {','.join([*columns, *optional])}"
+        raise TableError(f"{path}, line 1: no column {missing[0]!r}; {advice}")
     rows, problems = [], []
     for line, cells in lines:
         if reason := excess_cells(cells, header):

@@ -34,6 +34,7 @@ def due(
     """Say when a unit is due, and show all deadlines. What being late costs changes at once; nothing is marked again."""
     from autograder.classroom.deadlines import DEADLINES, EXAMPLE, read_deadlines, written
     from autograder.classroom.decisions import decide_deadlines
+    from autograder.classroom.gradebook.lateness import COSTS_NOTHING
     from autograder.classroom.grading.class_to_mark import ClassToMark
 
     with one_line_on_errors("due"):
@@ -57,7 +58,9 @@ def due(
                 typer.echo(f"late: {counted(len(lost), 'submission')}, {counted(f'{sum(lost):.4g}', 'point')} deducted")
             if any(late_unit == name for _, late_unit in late_work.changed):
                 typer.echo(f"points of {name} have changed; {MAKE_AGAIN}")
-            _remark_on_lateness("due", late_work, lambda one: one[1] == name, bool(deadlines.due[name]))
+            _remark_on_lateness("due", late_work, lambda one: one[1] == name)
+            if deadlines.due[name] and not late_work.costs:
+                complain("due", COSTS_NOTHING)
 
 
 @app.command()
@@ -87,7 +90,7 @@ def extend(
             typer.echo(str(lateness))
         if (student, name) in late_work.changed:
             typer.echo(f"points of {student} have changed; {MAKE_AGAIN}")
-        _remark_on_lateness("extend", late_work, lambda one: one == (student, name), bool(deadlines.due.get(name)))
+        _remark_on_lateness("extend", late_work, lambda one: one == (student, name))
 
 
 @app.command()
@@ -149,41 +152,6 @@ def regrade(
         complain("regrade", f"{one.student}, {one.unit}, {one.exercise}: has neither answer nor points, so it stays open")
 
 
-@app.command()
-def owners(
-    directory: ClassDirectory,
-    worksheet: Annotated[Path, typer.Argument(metavar="CSV", help="The grading worksheet of an assignment in Moodle.")],
-    db: Database = "",
-) -> None:
-    """Remember, by Moodle's numbers, whose files are whose: for students with the same name, and anonymous assignments."""
-    from autograder.classroom.file_owners import FILE_OWNERS
-    from autograder.classroom.intake.grading_worksheets import fill_file_owners
-
-    with locked_class("owners", directory, db) as marked_class:
-        filled = fill_file_owners(marked_class.coursedir, worksheet)
-    typer.echo(f"{directory / FILE_OWNERS.name}: {filled.added} added, {filled.known} there already")
-    for stranger in filled.strangers:
-        complain("owners", stranger)
-
-
-@app.command()
-def times(
-    directory: ClassDirectory,
-    unit: Unit,
-    worksheet: Annotated[Path, typer.Argument(metavar="CSV", help="The grading worksheet of the unit's assignment in Moodle.")],
-    db: Database = "",
-) -> None:
-    """Note when notebooks were handed in, from Moodle's grading worksheet: its download of submissions does not say."""
-    from autograder.classroom.intake.grading_worksheets import note_times
-
-    with locked_class("times", directory, db) as marked_class:
-        noted = note_times(marked_class.coursedir, one_unit(unit), worksheet)
-    more = f"; gradaccum classroom grade {directory} brings penalties up to date" if noted.written else ""
-    typer.echo(f"{counted(noted.written, 'time')} noted, {noted.known} there already{more}")
-    for complaint in noted.complaints:
-        complain("times", complaint)
-
-
 def one_unit(text: str) -> str:
     """The unit that a text such as ``"03"`` names.
 
@@ -196,10 +164,7 @@ def one_unit(text: str) -> str:
     return named[0]
 
 
-def _remark_on_lateness(command: str, late_work: LateWork, wanted: Callable[[tuple[str, str]], bool], is_due: bool) -> None:
+def _remark_on_lateness(command: str, late_work: LateWork, wanted: Callable[[tuple[str, str]], bool]) -> None:
     """Print what is wrong in the table of deadlines, and what to know about the points of submissions that are wanted."""
-    from autograder.classroom.gradebook.lateness import COSTS_NOTHING
-
-    nothing = [COSTS_NOTHING] if is_due and not late_work.costs else []
-    for line in (*late_work.complaints, *late_work.remarks(wanted), *nothing):
+    for line in (*late_work.complaints, *late_work.remarks(wanted)):
         complain(command, line)

@@ -17,6 +17,9 @@ LATE_MARK = "late.txt"
 IN_TIME_MARK = "in_time.txt"
 """Likewise: the LMS says that it was not late."""
 
+MOODLE_MARK = "from_moodle.txt"
+"""Beside a notebook: it was in a download of Moodle's, so that Moodle's grading worksheet says when it was handed in."""
+
 TIME_FILE = "timestamp.txt"
 """Beside a notebook: when it was handed in. nbgrader writes and reads such files, too."""
 

@@ -130,7 +130,8 @@ def judge_calls(
         failed = observations[name].failure
         if due is RAISES and failed and failed.kind == "raised" and not all(seen.failure for seen in observations.values()):
             problem += " A ValueError was due."
-        results[part_of(name)] = results[part_of(name)] or problem
+        endless = failed and failed.kind == "time"  # of all that is wrong with a part, what its author has to see first
+        results[part_of(name)] = problem if endless else results[part_of(name)] or problem
 
     def fits(formulas: Formula | tuple[Formula, ...], calls: Mapping[str, CallTrial]) -> bool:
         return _any_fits(formulas, calls, observations, (tolerance, absolute))

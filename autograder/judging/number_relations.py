@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from itertools import accumulate, combinations
 from typing import Any
 
@@ -106,7 +107,7 @@ def call_relation(
         if made is not None and not _all_same(made, due, tolerance) and _all_same(found, made, tolerance):
             return f"Each of your numbers is the one that is due {words}."
     fine = [_same(f, d, tolerance) for f, d in zip(found, due, strict=True)]
-    return _right_by_argument([arguments for arguments, _ in calls], fine)
+    return _right_by_argument(_bound(formula, calls), fine)
 
 
 ONLY_FIRST = (
@@ -116,6 +117,16 @@ ONLY_FIRST = (
 
 MAX_LISTED = 8
 """Values of an argument that a sentence lists."""
+
+
+def _bound(formula: Callable[..., Any], calls: Sequence[tuple[tuple[Any, ...], Mapping[str, Any]]]) -> list[tuple[Any, ...]]:
+    """The arguments of each call in the order of the formula's parameters, also those that it gives by name or leaves out."""
+    rows = []
+    for arguments, named in calls:
+        bound = signature(formula).bind(*arguments, **named)
+        bound.apply_defaults()
+        rows.append(bound.args)
+    return rows
 
 
 def _right_by_argument(calls: Sequence[tuple[Any, ...]], fine: Sequence[bool]) -> str:

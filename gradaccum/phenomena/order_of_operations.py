@@ -45,7 +45,7 @@ class Settings:
     """The order, the scale a loss is multiplied by, and the threshold of clipping."""
 
     chain: str = control("clip, unscale, step, update", "After the backward passes", tuple(CHAINS))
-    scale: int = control(256, "Scale", {"1 (off)": 1, "256": 256, "65,536": 65536})
+    scale: int = control(256, "Scale", {"1 (off)": 1, "16": 16, "256": 256, "65,536": 65536})
     max_norm: float = control(1.0, "Threshold", {"0.5": 0.5, "1": 1.0, "1,000 (idle)": 1000.0})
 
 

@@ -52,6 +52,7 @@ class ClassMarks:
         due: deadlines, by unit.
         submissions: by student and unit; nothing is stored for a unit that was not handed in.
         unmarked: (student, unit) of what was handed in and is not in the gradebook.
+        not_due: (student, unit) of what was not handed in, and still may be: it is not due yet, or not for this student.
     """
 
     students: tuple[Student, ...]
@@ -59,6 +60,7 @@ class ClassMarks:
     due: dict[str, datetime | None]
     submissions: dict[tuple[str, str], SubmissionPoints]
     unmarked: frozenset[tuple[str, str]] = frozenset()
+    not_due: frozenset[tuple[str, str]] = frozenset()
 
     def still_by_hand(self, wanted: Callable[[tuple[str, str]], bool]) -> list[str]:
         """A line for each unit in which points given by hand count for answers that were marked again since.

@@ -61,14 +61,17 @@ class Lateness:
 
 
 def duration(seconds: float) -> str:
-    """A time in words: in minutes below two hours, in hours below three days, else in days and hours. Parts count as whole."""
+    """A time in words, rounded up: minutes below two hours, hours and minutes below three days, else days and hours."""
     minutes, hours = ceil(seconds / 60), ceil(seconds / 3600)
     if minutes < 120:
         return counted(minutes, "minute")
-    if hours < 72:
-        return counted(hours, "hour")
-    days = counted(hours // 24, "day")
-    return f"{days} and {counted(hours % 24, 'hour')}" if hours % 24 else days
+    if minutes < 72 * 60:
+        return _together(counted(minutes // 60, "hour"), minutes % 60, "minute")
+    return _together(counted(hours // 24, "day"), hours % 24, "hour")
+
+
+def _together(whole: str, rest: int, unit: str) -> str:
+    return f"{whole} and {counted(rest, unit)}" if rest else whole
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,8 @@ class LateWork:
 def _untimed(unit: str, students: Sequence[str]) -> str:
     who = counted(len(students), "submission")
     what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted: {', '.join(students)}"
-    where = f"with gradaccum classroom times, or in submitted/STUDENT/{unit}/{TIME_FILE}"
-    return f"{what}; if somebody was late, note the time {where}; {GUIDE}"
+    where = f"submitted/STUDENT/{unit}/{TIME_FILE}"
+    return f"{what}; if somebody was late, give grade Moodle's worksheet (--worksheet), or note the time in {where}; {GUIDE}"
 
 
 def _undecided(student: str, unit: str) -> str:

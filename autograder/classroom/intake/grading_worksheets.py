@@ -7,18 +7,26 @@ English (United States).
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.classroom.csv_tables import Row, TableError, read_table
-from autograder.classroom.deadlines import DEADLINES, moment, read_deadlines
+from autograder.classroom.deadlines import moment, read_deadlines
 from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
 from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.intake.source_files import UnreadableFileError
 from autograder.classroom.intake.student_matching import Students
-from autograder.classroom.intake.submitted_store import TAKEN, UNCHANGED, OtherTimeError, SubmittedStore
+from autograder.classroom.intake.submitted_store import (
+    TAKEN,
+    UNCHANGED,
+    NotFromMoodleError,
+    OtherTimeError,
+    SubmittedStore,
+)
+from autograder.support.counted import counted
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -36,40 +44,68 @@ UNMATCHED = f"matches no single student of the class; unless they have left it, 
 
 
 @dataclass(frozen=True)
-class Filled:
-    """What was found in a worksheet: how many files were added to the table and known before, and rows of strangers."""
+class Worksheet:
+    """What a grading worksheet says of one unit.
+
+    Attributes:
+        added, known: how many of its numbers were added to the table of files, and were there before.
+        times: when each student handed in, in UTC and without a time zone; None if nothing says in which zone they are written.
+        strangers: a line for each row that identifies no student.
+    """
 
     added: int
     known: int
+    times: Mapping[str, datetime] | None
     strangers: tuple[str, ...]
 
 
-def fill_file_owners(course: CourseDirectory, worksheet: Path) -> Filled:
-    """Add the numbers in Moodle's grading worksheet to the table of files, each with the student whom its row identifies.
+def take_worksheet(course: CourseDirectory, unit: str, worksheet: Path) -> Worksheet:
+    """Read Moodle's grading worksheet, and add its numbers to the table of files, each with the student of its row.
+
+    Moodle writes times without a time zone; they are read in that of the unit's due date, and not at all if it has none.
 
     Raises:
-        TableError: the worksheet or the table cannot be used, or one contradicts the other; nothing has been written.
+        TableError: the worksheet or a table of the class cannot be used, or they contradict each other; nothing was written.
         NoGradebookError: the gradebook cannot be read.
         OSError: a file cannot be read or written.
     """
-    students, known = Students(*enrolled(course.db_url)), read_file_owners(course)
+    due = read_deadlines(course).due.get(unit)
+    zone = moment(due).tzinfo if due else None
+    students, owners = Students(*enrolled(course.db_url)), read_file_owners(course)
+    rows = read_table(
+        worksheet,
+        ("identifier", HANDED_IN) if zone else ("identifier",),
+        WHO,
+        advice="give Moodle's grading worksheet, downloaded with Moodle in English",
+    )
     added: dict[str, str] = {}
-    problems, strangers = [], []
-    rows = read_table(worksheet, ("identifier",), WHO)
+    times: dict[str, datetime] = {}
+    contradictions, misread, strangers = [], [], []
     for row in rows:
-        key, student = file_key(row["identifier"]), _student_of(row, students)
-        if not (key and student):
+        key, identified = file_key(row["identifier"]), _student_of(row, students)
+        owner = owners.get(key, identified)
+        if identified and owner != identified:
+            there = f"{FILE_OWNERS.path(course)} says that {row['identifier']!r} is {owner!r}"
+            contradictions.append(row.problem("identifier", f"{there}, not {identified!r}; correct one of the two"))
+        if not (key and owner):
             strangers.append(f"{row.place}: {row['identifier']!r} {UNMATCHED}")
-        elif known.get(key, student) != student:
-            there = f"{FILE_OWNERS.path(course)} says that {row['identifier']!r} is {known[key]!r}"
-            problems.append(row.problem("identifier", f"{there}, not {student!r}; correct one of the two"))
-        elif key not in known:
-            added[row["identifier"]] = student
-    if problems:
-        raise TableError("\n".join(problems))
+            continue
+        if key not in owners:
+            added[row["identifier"]] = owner
+        if zone and row[HANDED_IN] not in NOT_HANDED_IN:
+            try:
+                times[owner] = _time(row[HANDED_IN]).replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)
+            except ValueError as error:
+                misread.append(row.problem(HANDED_IN, str(error)))
+    if misread:  # of one kind, as a rule: the form of all times
+        more = f" (so has {counted(len(misread) - 1, 'other row')})" if misread[1:] else ""
+        contradictions.append(misread[0] + more)
+    if contradictions:
+        raise TableError("\n".join(contradictions))
     before = [row.cells for row in FILE_OWNERS.rows(course)]
     FILE_OWNERS.write(course, [*before, *({"file": file, "student": student} for file, student in added.items())])
-    return Filled(len(added), len(rows) - len(added) - len(strangers), tuple(strangers))
+    known = len(rows) - len(added) - len(strangers)
+    return Worksheet(len(added), known, times if zone else None, tuple(strangers))
 
 
 @dataclass(frozen=True)
@@ -78,7 +114,7 @@ class Times:
 
     Attributes:
         written: how many were noted.
-        known: how many were there before, the same.
+        known: how many were there before: the same, or those of notebooks that came by another way than Moodle.
         complaints: a line for each student of whom no time was noted, with the reason.
     """
 
@@ -87,44 +123,24 @@ class Times:
     complaints: tuple[str, ...]
 
 
-def note_times(course: CourseDirectory, unit: str, worksheet: Path) -> Times:
-    """Note when each notebook of a unit was handed in, next to it, as Moodle's grading worksheet says, where no time is noted.
+def note_times(course: CourseDirectory, unit: str, times: Mapping[str, datetime]) -> Times:
+    """Note when each notebook of a unit was handed in, next to it, where no time is noted.
 
-    Moodle writes times without a time zone; they are read in that of the unit's due date.
+    A notebook that did not come with Moodle's download gets no time, for the worksheet knows only of what Moodle was handed.
+
+    Args:
+        course: the class.
+        unit: of the worksheet.
+        times: of the worksheet, by student.
 
     Raises:
-        TableError: the unit has no due date, or the worksheet or a table of the class cannot be used; nothing has been written.
-        NoGradebookError: the gradebook cannot be read.
         OSError: a file cannot be read or written.
     """
-    due = read_deadlines(course).due.get(unit)
-    if not due:
-        there = "its worksheet gives times without a time zone, so they are read in that of the due date"
-        raise TableError(f"{unit} has no due date in {DEADLINES.path(course)}; {there}; say first when it is due")
-    zone = moment(due).tzinfo
-    students, known = Students(*enrolled(course.db_url)), read_file_owners(course)
-    times: dict[str, datetime] = {}
-    problems, complaints = [], []
-    for row in read_table(worksheet, ("identifier", HANDED_IN), WHO):
-        if row[HANDED_IN] in NOT_HANDED_IN:
-            continue
-        student = known.get(file_key(row["identifier"])) or _student_of(row, students)
-        try:
-            time = _time(row[HANDED_IN]).replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)
-        except ValueError as error:
-            problems.append(row.problem(HANDED_IN, str(error)))
-            continue
-        if student:
-            times[student] = time
-        else:
-            complaints.append(f"{row.place}: {row['identifier']!r} {UNMATCHED}")
-    if problems:
-        raise TableError("\n".join(problems))
-    store, done = SubmittedStore.of(course), []
+    store, done, complaints = SubmittedStore.of(course), [], []
     for student, time in times.items():
         try:
             done.append(store.put_time(student, unit, time))
-        except (FileNotFoundError, UnreadableFileError) as error:
+        except (FileNotFoundError, NotFromMoodleError, UnreadableFileError) as error:
             complaints.append(f"{student}, {unit}: {error}")
         except OtherTimeError as error:
             advice = "it stays; delete that file if the worksheet is right, and give the worksheet again"

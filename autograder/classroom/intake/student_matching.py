@@ -12,7 +12,7 @@ from types import MappingProxyType
 from autograder.classroom.file_owners import FILE_OWNERS, file_key
 from autograder.classroom.students import Student, id_problem
 
-FROM_WORKSHEET = ", or have gradaccum classroom owners CLASS WORKSHEET add it, from Moodle's grading worksheet"
+FROM_WORKSHEET = ", or give grade Moodle's grading worksheet as well, by --worksheet"
 """Another way to say whose the files are that Moodle gives."""
 ADD_OR_LEAVE = "add them to the roster (if they have left the class, there is nothing to do)"
 

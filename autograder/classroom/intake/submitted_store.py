@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
 from autograder.classroom.intake.submission_filenames import utc
-from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, MOODLE_MARK, TIME_FILE
 from autograder.support.atomic_files import write_atomically, written_atomically
 from autograder.support.regular_files import LINK
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 KEPT_TIME, KEPT_TIME_LENGTH = "%Y-%m-%dT%H-%M-%S", 19
 """How the name of a notebook that was replaced begins, if it is known when it was handed in."""
 
+MARKS = (LATE_MARK, IN_TIME_MARK, MOODLE_MARK)
+MOODLE = "Moodle"
+"""The form of names whose times are in a worksheet, see :attr:`autograder.classroom.intake.student_matching.Claim.form`."""
+
 TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
 
 TIME_NOTED = "is there already; when it was handed in is known only now"
@@ -33,6 +37,10 @@ TIME_NOTED = "is there already; when it was handed in is known only now"
 
 class OtherTimeError(Exception):
     """Of when a notebook was handed in something else is noted than what is to be noted. One line: where and what."""
+
+
+class NotFromMoodleError(Exception):
+    """The notebook that counts was in no download of Moodle's. One line: what that means, and what to do."""
 
 
 class SubmittedStore:
@@ -69,6 +77,8 @@ class SubmittedStore:
         folder = place.parent
         there, since = digest_of(place), _time_in(stamp)
         if there == attempt.digest:
+            if attempt.owner.claim.form == MOODLE:
+                _keep_origin(folder, attempt)
             noted = attempt.time and since is None
             if attempt.time and noted:
                 write_atomically(stamp, _stamp(attempt.time))
@@ -86,20 +96,22 @@ class SubmittedStore:
             else:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
             _keep_claim(folder, attempt)
+            _keep_origin(folder, attempt)
         return TAKEN, ""
 
     def put_time(self, student: str, unit: str, time: datetime) -> str:
-        """Note when the notebook was handed in that counts, unless a time is noted there, which stays as it is.
+        """Note when Moodle was handed the notebook that counts, unless a time is noted there, which stays as it is.
 
         Args:
             student, unit: whose notebook, and of which unit.
             time: in UTC, without a time zone and without seconds.
 
         Returns:
-            TAKEN, or UNCHANGED if it was noted already.
+            TAKEN, or UNCHANGED if it was noted already, or if a time is noted of a notebook that came by another way.
 
         Raises:
             FileNotFoundError: there is no such notebook; the message is one line.
+            NotFromMoodleError: it came by another way, and no time is noted.
             OtherTimeError: something else is noted there, perhaps by a person.
             UnreadableFileError: a link is where it belongs.
             OSError: it cannot be written.
@@ -109,11 +121,18 @@ class SubmittedStore:
             raise FileNotFoundError(
                 "was handed in, but no notebook is in the class; give grade the download, which says why if it takes none"
             )
+        from_moodle = (place.parent / MOODLE_MARK).exists()
         if stamp.exists() and stamp.read_bytes().strip():
-            if (there := _time_in(stamp)) and there.replace(second=0, microsecond=0) == time:
+            there = _time_in(stamp)
+            if there and (not from_moodle or there.replace(second=0, microsecond=0) == time):
                 return UNCHANGED
             says = f"says {there:%Y-%m-%d %H:%M:%S} UTC" if there else "holds no time"
             raise OtherTimeError(f"{stamp} {says}")
+        if not from_moodle:
+            raise NotFromMoodleError(
+                "the notebook in the class did not come with Moodle's download, so the worksheet's time is not its own;"
+                f" write when it came into {stamp}, or give grade the download if it is in there"
+            )
         write_atomically(stamp, _stamp(time))
         for name in (LATE_MARK, IN_TIME_MARK):
             (place.parent / name).unlink(missing_ok=True)
@@ -127,7 +146,7 @@ class SubmittedStore:
         """
         folder = self._submitted(student, unit)
         place, stamp = folder / f"{unit}.ipynb", folder / TIME_FILE
-        for path in (folder.parent, folder, place, stamp, folder / LATE_MARK, folder / IN_TIME_MARK):
+        for path in (folder.parent, folder, place, stamp, *(folder / mark for mark in MARKS)):
             if path.is_symlink():
                 raise UnreadableFileError(f"cannot be stored: {path} {LINK}")
         return place, stamp
@@ -194,6 +213,15 @@ def _keep_claim(folder: Path, attempt: Attempt, keep: bool = False) -> None:
                 write_atomically(mark, f"{words} by {claim.form}\n")
         elif not keep:
             mark.unlink(missing_ok=True)
+
+
+def _keep_origin(folder: Path, attempt: Attempt) -> None:
+    """Note whether an attempt came from Moodle."""
+    mark = folder / MOODLE_MARK
+    if attempt.owner.claim.form != MOODLE:
+        mark.unlink(missing_ok=True)
+    elif not mark.exists():
+        write_atomically(mark, "from a download of Moodle's\n")
 
 
 def _copy(attempt: Attempt, place: Path) -> None:

@@ -12,7 +12,7 @@ from autograder.classroom.students import Student
 
 SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
 BROKEN, UNWRITTEN, GONE = "does not run", "not written", "not in the file"
-ABSENT, WAITING = "nothing handed in", "not marked yet"
+ABSENT, WAITING = "no notebook handed in", "not marked yet"
 NOT_DUE = "not due yet"
 STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, GONE, ABSENT, NOT_DUE, WAITING)
 """The states an exercise of a student can be in; it is always in exactly one."""

@@ -90,9 +90,13 @@ class ShowDecisions(NbGraderPreprocessor):
             if cell.cell_type == "code":
                 change = changed_points(decisions.points.get((student, unit, name)), float(role["points"]))
                 requests = [one for one in decisions.regrades if one.exercise_key == (student, unit, name)]
-                role["remarks"] = [*(["changed by your instructor"] if change else []), *(["regraded"] if requests else [])]
+                role["remarks"] = [
+                    *(["changed by your instructor"] if change else []),
+                    *(["regraded"] if any(one.reason or one.before != one.after for one in requests) else []),
+                ]
                 comment = _taken(roles.get(f"{name}-solution", {}))
-                role["remarks"] += ["with a comment"] if comment else []
+                remarked = comment or any(not one.reason and one.answer for one in requests)
+                role["remarks"] += ["with a comment"] if remarked else []
                 texts = [
                     *([f"<p>This exercise {escape(role['dropped'])}</p>"] if reason is not None else []),
                     *([f"<p>{escape(change)}</p>"] if change else []),
@@ -125,8 +129,8 @@ def _taken(role: dict[str, Any]) -> str:
 
 
 def _answer(one: Regrade) -> str:
-    """What became of a request. Students wrote the reason, so nothing in it is markup."""
-    asked = f"<p>You asked for a regrade: <q>{escape(one.reason)}</q></p>" if one.reason else "<p>You asked for a regrade.</p>"
+    """What became of a request; without a reason, the instructor looked unasked. Students wrote it, so nothing is markup."""
+    asked = f"<p>You asked for a regrade: <q>{escape(one.reason)}</q></p>" if one.reason else ""
     if one.before == one.after:
         result = f"Its points stay as they are: {one.after}."
     else:

@@ -35,7 +35,7 @@ def export_class(
         to: path of the file; by default a file in the class's folder, named after the format.
         units: lists such as ``"03,04"``; all in the gradebook if there is none.
         into: a file exported by the learning management system, to be filled in.
-        missing_as_zero: whether a unit that was not handed in counts as 0.
+        missing_as_zero: whether a unit that was due and not handed in counts as 0.
         overwrite: whether a file that is there already is replaced.
         db_url: of the gradebook; by default that of the class's configuration.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from traitlets import Bool, Unicode
 from autograder.classroom.course import step_folder
 from autograder.classroom.csv_cells import formula_safe
 from autograder.classroom.csv_tables import TableError
+from autograder.classroom.deadlines import Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, SubmissionPoints, read_marks
 from autograder.classroom.gradebook.lateness import LateWork, late_work
@@ -57,7 +59,8 @@ class FileExporter(ExportPlugin):
         """
         dropped = dropped_exercises(self._course) if self._course else frozenset()
         marks = read_marks(gradebook, [str(one) for one in self.assignment], [str(one) for one in self.student], dropped)
-        marks = replace(marks, unmarked=self._handed_in() - marks.submissions.keys())
+        unmarked = self._handed_in() - marks.submissions.keys()
+        marks = replace(marks, unmarked=unmarked, not_due=self._not_due(marks) - unmarked)
         sheet, notes = self.sheet(marks)
         write_atomically(self.target, sheet.text())
         left_out = [
@@ -84,6 +87,19 @@ class FileExporter(ExportPlugin):
         places = step_folder(course, course.submitted_directory).glob("*/*")
         return frozenset((place.parent.name, place.name) for place in places if place.is_dir())
 
+    def _not_due(self, marks: ClassMarks) -> frozenset[tuple[str, str]]:
+        """(student, unit) of everything that the gradebook has no submission of, and that is not due yet for this student."""
+        deadlines = read_deadlines(self._course) if self._course else Deadlines()
+        now = datetime.now(UTC).replace(tzinfo=None)
+        return frozenset(
+            (student.id, unit)
+            for unit, due in marks.due.items()
+            for student in marks.students
+            if (student.id, unit) not in marks.submissions
+            and due is not None
+            and due + (deadlines.extra_time(student.id, unit) or timedelta()) > now
+        )
+
     def _remarks_on_lateness(self, gradebook: Gradebook, marks: ClassMarks) -> list[str]:
         found = late_work(self._course, gradebook) if self._course else LateWork()
         return found.remarks(_exported(marks))
@@ -104,9 +120,9 @@ class FileExporter(ExportPlugin):
 
 
 class NbgraderExporter(FileExporter):
-    """nbgrader's own CSV: a line for each student and unit, with 0 for a unit that was not handed in.
+    """nbgrader's own CSV: a line for each student and unit, with 0 for a unit that was due and not handed in.
 
-    The cells of a unit that was handed in and is not marked yet are empty.
+    The cells of a unit are empty if it is not due yet for a student, or was handed in and is not marked yet.
 
     nbgrader's own exporter does not quote cells, so a comma in a name shifts the marks of that line into the wrong columns.
     """
@@ -123,7 +139,7 @@ class NbgraderExporter(FileExporter):
                 times = [str(time) if time else "" for time in (marks.due[unit], entry.timestamp)]
                 who = [formula_safe(text) for text in (student.id, student.last_name, student.first_name, student.email)]
                 points = [str(number) for number in (entry.points, entry.penalty, entry.score)]
-                if (student.id, unit) in marks.unmarked:
+                if (student.id, unit) in marks.unmarked | marks.not_due:
                     points = [""] * len(points)
                 rows.append((unit, *times, *who, *points, str(max_score)))
         return Sheet(header, tuple(rows)), []
@@ -136,7 +152,7 @@ class LmsExporter(FileExporter):
     """
 
     gradebook = Unicode("", help="A file exported there: it is filled in, its lines and ids are kept.").tag(config=True)
-    missing_as_zero = Bool(False, help="Whether a unit that was not handed in counts as 0.").tag(config=True)
+    missing_as_zero = Bool(False, help="Whether a unit that was due and not handed in counts as 0.").tag(config=True)
 
     keys: Mapping[str, Sequence[str]] = {}
     """Columns of an exported file that identify a student, with the attributes of students that they may hold."""
@@ -163,7 +179,7 @@ class LmsExporter(FileExporter):
         """Points as text; empty if there are none to report."""
         if entry := marks.submissions.get((student.id, unit)):
             return points_text(entry.score)
-        return "0" if self.missing_as_zero and (student.id, unit) not in marks.unmarked else ""
+        return "0" if self.missing_as_zero and (student.id, unit) not in marks.unmarked | marks.not_due else ""
 
     def filled(self, marks: ClassMarks, path: Path) -> tuple[Sheet, list[str]]:
         """An exported file with the marks filled in."""

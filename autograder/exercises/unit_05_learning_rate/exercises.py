@@ -202,10 +202,13 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             found = diagnose(probe.loop, seen)
             return self.verdict(results, mistakes=tuple(map(mistake, found.slugs)), failure=failure)
         watched = {name: (trials[name], observations[name]) for name in ("probe", "rates")}
-        schedule = schedule_mistakes(watched, None if moves else trials["rates"])  # as long as "updates", without momentum
+        right_on = None if moves else trials["rates"]  # as long as "updates", without momentum
+        schedule = schedule_mistakes(watched, right_on)
         # The rates of a schedule are not the optimizer's first one, so what was in .grad counts here and not the movement.
         gradients = seen.tensors["gradients"]
         found = diagnose(probe.loop, replace(seen, tensors=seen.tensors | {"movements": gradients * probe.loop.problem.lr}))
+        if not schedule and any(slug.startswith("tail-") for slug in found.slugs):  # full windows alone show its rates
+            schedule = schedule_mistakes({"rates": watched["rates"]}, right_on)
         named = tuple(map(mistake, (*schedule, *found.slugs)))
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing

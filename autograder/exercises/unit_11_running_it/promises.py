@@ -29,7 +29,7 @@ PROMISES = {
             ),
             Promise(
                 "no folders",
-                "(those in a folder of their own would be lost;",
+                "those in a folder of their own would be lost",
                 _WITH_A_CHECKPOINT,
                 "checkpoint_in_a_folder_of_its_own",
             ),

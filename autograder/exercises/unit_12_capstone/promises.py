@@ -21,7 +21,7 @@ _STOP = (
 )
 _GOING_ON = "If it exists when `train` is called, continue from it"
 _OBEYS = "`max_norm` may differ, and the file may be elsewhere."
-_STOPS = "after which the file is moved; a second stop later on, and the rest of the run, each time in a new process"
+_STOPS = "goes on from the moved file, stops once more and goes on to its end, each time in a new process."
 
 PROMISES = {
     "pick_micro_batch_size": Promises(

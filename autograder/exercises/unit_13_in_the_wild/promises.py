@@ -55,6 +55,7 @@ PROMISES = {
             "there is no leftover",
             "there may be a leftover",
             "Try your function on",
+            "(They are no-scale,",
             "The name of each fingerprint",
         ),
     ),

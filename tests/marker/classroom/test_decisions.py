@@ -54,12 +54,12 @@ def do(late_school):
 
 @pytest.fixture
 def scores(late_school, export):
-    """Exports the class; returns points, penalty and score by student."""
+    """Exports the class; returns points, penalty and score by student, of those for whom the unit is due."""
     columns = ("raw_score", "late_submission_penalty", "score")
 
     def scores(unit: str = ACCUMULATE) -> dict[str, tuple[float, ...]]:
         _, rows, _ = export("--units", unit, directory=late_school)
-        return {who: tuple(map(float, points)) for who, points in by(rows, "student_id", *columns).items()}
+        return {who: tuple(map(float, points)) for who, points in by(rows, "student_id", *columns).items() if all(points)}
 
     return scores
 
@@ -161,7 +161,7 @@ def test_a_policy_that_costs_nothing_is_said_where_a_unit_is_due(do, late_school
     assert said[-1] == "late: 3 submissions, 0 points deducted"
     assert complaints == [COSTS_NOTHING]
     assert do("due", "03", "2030-11-30 23:59 UTC")[1] == [COSTS_NOTHING]  # nobody is late
-    assert do("extend", "ada", "03", "1")[1] == [COSTS_NOTHING]
+    assert do("extend", "ada", "03", "1")[1] == []
     assert do("due", "03", "none")[1] == []
     change(late_school, "marked_late = 10")
     assert do("due", "03", EARLY)[1] == []
@@ -232,7 +232,8 @@ def untimed(late_school):
 def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_school):
     untimed = (
         f"{ACCUMULATE} was due, and nothing says when 2 submissions came in, so nothing is deducted: ada, bob; if somebody was"
-        f" late, note the time with gradaccum classroom times, or in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
+        " late, give grade Moodle's worksheet (--worksheet), or note the time in"
+        f" submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
     )
     assert do("due", "03", EARLY)[1] == [untimed]  # eve has no points to lose
     assert do("due", "04", "2030-11-30 23:59 UTC")[1] == []

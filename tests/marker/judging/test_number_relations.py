@@ -127,6 +127,18 @@ def test_the_argument_whose_values_decide_whether_numbers_are_right_is_named():
     assert call_relation(calls, [8.0, 11.0, 10.0, 30.0], lambda n, kind: float(n)) == words
 
 
+def test_an_argument_given_by_name_or_left_out_decides_as_much_as_the_others():
+    def batch(b: int, n: int, ranks: int = 1) -> float:
+        return float(b * n * ranks)
+
+    def said(*calls: tuple[tuple[int, int], dict[str, int]]) -> str:
+        return call_relation(calls, [float(b * n) for (b, n), _ in calls], batch)
+
+    by_name = ((1, 4), {}), ((1, 4), {"ranks": 2}), ((23, 4), {"ranks": 8}), ((23, 4), {"ranks": 1})
+    assert said(*by_name) == "Your numbers are right where the third argument is 1, and wrong where it is 2 or 8."
+    assert said(((1, 4), {}), ((23, 4), {"ranks": 1}), ((64, 4), {"ranks": 2}), ((99, 4), {"ranks": 8})) == ""  # the first, too
+
+
 def test_arguments_that_are_tensors_are_never_listed():
     calls = [(([torch.tensor(k)],), {}) for k in range(4)]
     assert call_relation(calls, [1.0, 2.0, 3.0, 9.0], lambda tensors: float(tensors[0]) + 1) == ""

@@ -107,6 +107,8 @@ def test_work_is_late_only_if_both_times_are_known_and_the_extra_time_is_over():
         (119 * 60, "119 minutes"),
         (119 * 60 + 1, "2 hours"),
         (26 * 3600, "26 hours"),
+        (10 * 3600 + 1, "10 hours and 1 minute"),
+        (72 * 3600 - 1, "3 days"),
         (72 * 3600, "3 days"),
         (73 * 3600, "3 days and 1 hour"),
     ],

@@ -16,7 +16,7 @@ from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect
 from autograder.classroom.intake.sources import SourceError, opened
-from autograder.classroom.students import IN_TIME_MARK, TIME_FILE, Student
+from autograder.classroom.students import IN_TIME_MARK, MOODLE_MARK, TIME_FILE, Student
 from autograder.publishing.nbgrader_course import config_text, course_directory
 
 
@@ -127,7 +127,9 @@ def test_every_file_of_any_tree_is_in_exactly_one_group_and_nothing_else_is_writ
     assert sorted(one.file for group in groups for one in group) == names
     assert all(one.reason.strip() and one.reason.isprintable() for group in groups[1:] for one in group)
     assert {path.name for path in place.iterdir()} <= {"class", "source", "source.zip"}
-    assert all(Path(name).name in {f"{u}.ipynb" for u in (UNIT, OTHER)} | {TIME_FILE, IN_TIME_MARK} for name in first)
+    assert all(
+        Path(name).name in {f"{u}.ipynb" for u in (UNIT, OTHER)} | {TIME_FILE, IN_TIME_MARK, MOODLE_MARK} for name in first
+    )
     again = roster_class.take(source)
     assert (again.taken, roster_class.everything()) == ((), first)
 

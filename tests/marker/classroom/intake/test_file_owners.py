@@ -6,13 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 from handed_in import ROSTER, TIME, UNIT, BareClass, fill, work
-from typer.testing import CliRunner
 
-from autograder.classroom.commands import app
 from autograder.classroom.csv_tables import TableError
 from autograder.classroom.file_owners import FILE_OWNERS, file_key, read_file_owners
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect, newest_attempts
+from autograder.classroom.intake.grading_worksheets import Worksheet, take_worksheet
 from autograder.classroom.intake.student_matching import FROM_WORKSHEET, Students
 from autograder.classroom.students import IN_TIME_MARK, LATE_MARK
 from autograder.publishing.nbgrader_course import course_directory, make_course
@@ -166,26 +165,26 @@ WORKSHEET = (
 
 @pytest.fixture
 def class_of_two(tmp_path):
-    """A class with two students of one name, and a function that gives the command a worksheet."""
-    make_course(tmp_path / "class", {})
-    enrol(ROSTER, course_directory(tmp_path / "class").db_url)
+    """A class with two students of one name, and a function that takes a worksheet into it."""
+    directory, path = tmp_path / "class", tmp_path / "worksheet.csv"
+    make_course(directory, {})
+    enrol(ROSTER, course_directory(directory).db_url)
 
-    def owners(text: str, status: int = 0):
-        (tmp_path / "worksheet.csv").write_text(text)
-        result = CliRunner().invoke(app, ["owners", str(tmp_path / "class"), str(tmp_path / "worksheet.csv")])
-        assert result.exit_code == status, (result.output, result.exc_info)
-        return result.stdout, result.stderr
+    def owners(text: str) -> Worksheet:
+        path.write_text(text)
+        return take_worksheet(course_directory(directory), UNIT, path)
 
-    return tmp_path / "class", owners
+    return directory, owners
 
 
 @pytest.mark.slow
 def test_moodles_worksheet_says_whose_numbers_are_whose_and_the_download_is_then_taken(class_of_two, tmp_path):
     directory, owners = class_of_two
-    said, complaints = owners(WORKSHEET)
-    assert said == f"{directory}/file_owners.csv: 2 added, 0 there already\n"
-    assert "line 4: 'Participant 13' matches no single student of the class; unless they have left it, add it" in complaints
-    assert owners(WORKSHEET)[0].endswith("0 added, 2 there already\n")
+    sheet = owners(WORKSHEET)
+    assert (sheet.added, sheet.known) == (2, 0)
+    (stranger,) = sheet.strangers
+    assert "line 4: 'Participant 13' matches no single student of the class; unless they have left it, add it" in stranger
+    assert (owners(WORKSHEET).added, owners(WORKSHEET).known) == (0, 2)
     taken = collect(directory, fill(tmp_path / "download", {FIRST: work("x = 1"), SECOND: work("x = 2")}))
     assert [(one.file, one.students) for one in taken.taken] == [(FIRST, ("chi2",)), (SECOND, ("chi1",))]
 
@@ -200,11 +199,13 @@ def test_feedback_goes_back_under_the_name_of_the_anonymous_download(class_of_tw
 def test_a_worksheet_that_contradicts_the_table_changes_nothing(class_of_two):
     directory, owners = class_of_two
     (directory / "file_owners.csv").write_text("file,student\n12,chi2\n")
-    _, complaints = owners(WORKSHEET, status=2)
-    assert "line 3, column identifier: " in complaints
-    assert "says that 'Participant 12' is 'chi2', not 'chi1'; correct one of the two" in complaints
+    with pytest.raises(TableError) as refused:
+        owners(WORKSHEET)
+    assert "line 3, column identifier: " in str(refused.value)
+    assert "says that 'Participant 12' is 'chi2', not 'chi1'; correct one of the two" in str(refused.value)
     assert (directory / "file_owners.csv").read_text() == "file,student\n12,chi2\n"
 
 
 def test_a_worksheet_in_another_language_is_refused(class_of_two):
-    assert "no column 'identifier'" in class_of_two[1]("Kennung,Name\n", status=2)[1]
+    with pytest.raises(TableError, match="no column 'identifier'"):
+        class_of_two[1]("Kennung,Name\n")

@@ -7,8 +7,10 @@ from handed_in import ROSTER, UNIT, fill, work
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.csv_tables import TableError
 from autograder.classroom.gradebook.enrolment import enrol
 from autograder.classroom.intake.collect_submissions import collect
+from autograder.classroom.intake.grading_worksheets import note_times, take_worksheet
 from autograder.classroom.students import LATE_MARK
 from autograder.publishing.nbgrader_course import course_directory, make_course
 
@@ -32,13 +34,14 @@ def school(tmp_path):
     return directory
 
 
-def noted(school, rows: str, status: int = 0) -> tuple[str, str]:
-    """What the command says of a worksheet, and what it complains of."""
-    worksheet = school.parent / "worksheet.csv"
-    worksheet.write_text(HEADER + rows)
-    result = CliRunner().invoke(app, ["times", str(school), "04", str(worksheet)])
-    assert result.exit_code == status, (result.output, result.exc_info)
-    return result.stdout, result.stderr
+def noted(school, rows: str, header: str = HEADER) -> tuple[int, int, str]:
+    """How many times of a worksheet were noted, how many were there before, and all complaints."""
+    worksheet, course = school.parent / "worksheet.csv", course_directory(school)
+    worksheet.write_text(header + rows)
+    sheet = take_worksheet(course, UNIT, worksheet)
+    assert sheet.times is not None
+    times = note_times(course, UNIT, sheet.times)
+    return times.written, times.known, "\n".join([*sheet.strangers, *times.complaints])
 
 
 def time_of(school, student: str = "ada") -> str:
@@ -56,45 +59,44 @@ def time_of(school, student: str = "ada") -> str:
     ],
 )
 def test_a_time_is_noted_in_utc_from_the_time_zone_of_the_due_date(school, written, utc):
-    said, _ = noted(school, ADA.format(written))
-    assert said == f"1 time noted, 0 there already; gradaccum classroom grade {school} brings penalties up to date\n"
+    assert noted(school, ADA.format(written)) == (1, 0, "")
     assert time_of(school) == utc
 
 
 def test_noting_the_same_times_again_changes_nothing(school):
     noted(school, EARLY)
-    assert noted(school, EARLY) == ("0 times noted, 1 there already\n", "")
+    assert noted(school, EARLY) == (0, 1, "")
 
 
 def test_a_time_that_is_there_stays_and_another_one_in_the_worksheet_is_named(school):
     stamp = school / "submitted" / "ada" / UNIT / "timestamp.txt"
     for written, says in (("2026-11-26 09:30 Europe/Berlin\n", "says 2026-11-26 08:30:00 UTC"), ("tomorrow", "holds no time")):
         stamp.write_text(written)
-        complaints = noted(school, EARLY)[1]
+        complaints = noted(school, EARLY)[2]
         assert complaints == (
-            f"gradaccum classroom times: ada, {UNIT}: {stamp} {says}, the worksheet 2026-11-22 17:30 UTC;"
-            " it stays; delete that file if the worksheet is right, and give the worksheet again\n"
+            f"ada, {UNIT}: {stamp} {says}, the worksheet 2026-11-22 17:30 UTC;"
+            " it stays; delete that file if the worksheet is right, and give the worksheet again"
         )
         assert stamp.read_text() == written
     stamp.write_text("\n")
-    assert noted(school, EARLY)[1] == ""
+    assert noted(school, EARLY)[2] == ""
     assert time_of(school) == "2026-11-22 17:30:00.000000 UTC"
 
 
 def test_seconds_that_a_worksheet_leaves_out_make_no_other_time(school):
     (school / "submitted" / "ada" / UNIT / "timestamp.txt").write_text("2026-11-22 17:30:59 UTC")
-    assert noted(school, EARLY) == ("0 times noted, 1 there already\n", "")
+    assert noted(school, EARLY) == (0, 1, "")
 
 
 def test_who_has_handed_in_nothing_is_passed_over(school):
-    assert noted(school, ADA.format("-") + BOB)[0].startswith("1 time noted")
+    assert noted(school, ADA.format("-") + BOB)[0] == 1
     assert (time_of(school), time_of(school, "bob") != "") == ("", True)
 
 
 def test_students_whose_notebook_is_not_in_the_class_and_strangers_are_named(school):
     chi = EARLY.replace("11,Ada Lovelace,a.lovelace", "14,Chi,chi.one")
-    said, complaints = noted(school, STRANGER + chi + EARLY)
-    assert said.startswith("1 time noted")
+    written, _, complaints = noted(school, STRANGER + chi + EARLY)
+    assert written == 1
     assert "line 2: 'Participant 13' matches no single student of the class" in complaints
     assert (
         f"chi1, {UNIT}: was handed in, but no notebook is in the class;"
@@ -104,31 +106,68 @@ def test_students_whose_notebook_is_not_in_the_class_and_strangers_are_named(sch
 
 def test_the_table_of_files_says_whose_a_row_is(school):
     (school / "file_owners.csv").write_text("file,student\n13,ada\n")
-    assert noted(school, STRANGER)[1] == ""
+    assert noted(school, STRANGER)[2] == ""
     assert time_of(school)
+
+
+def test_a_notebook_that_came_by_mail_gets_no_time_of_moodles(school, tmp_path):
+    collect(school, fill(tmp_path / "mail", {f"ada/{UNIT}/{UNIT}.ipynb": work("x = 'newer'")}))
+    written, _, complaints = noted(school, EARLY + BOB)
+    assert written == 1
+    assert f"ada, {UNIT}: the notebook in the class did not come with Moodle's download" in complaints
+    assert f"write when it came into {school}/submitted/ada/{UNIT}/timestamp.txt" in complaints
+    assert (time_of(school), time_of(school, "bob") != "") == ("", True)
+
+    (school / "submitted" / "ada" / UNIT / "timestamp.txt").write_text("2026-11-26 09:30 Europe/Berlin\n")
+    assert noted(school, EARLY + BOB) == (0, 2, "")
+
+
+def test_a_notebook_that_came_by_mail_and_then_from_moodle_has_moodles_time(school, tmp_path):
+    mail = {f"chi1/{UNIT}/{UNIT}.ipynb": work("x = 'chi'")}
+    collect(school, fill(tmp_path / "mail", mail))
+    chi = EARLY.replace("11,Ada Lovelace,a.lovelace", "14,Chi,chi.one")
+    assert "did not come with Moodle's download" in noted(school, chi)[2]
+    collect(school, fill(tmp_path / "again", {f"Chi_14_assignsubmission_file_/{UNIT}.ipynb": work("x = 'chi'")}))
+    assert noted(school, chi)[2] == ""
+    assert time_of(school, "chi1") == "2026-11-22 17:30:00.000000 UTC"
+
+
+def test_rows_with_times_of_one_wrong_form_are_counted_and_not_listed(school):
+    german = ADA.format("Sonntag, 22. November 2026, 18:30")
+    with pytest.raises(TableError) as refused:
+        noted(school, german * 3)
+    assert str(refused.value).count("is no time as Moodle writes it") == 1
+    assert "(so has 2 other rows)" in str(refused.value)
 
 
 @pytest.mark.parametrize("written", ["Sonntag, 22. November 2026, 18:30", "yesterday", "Sunday, 31 November 2026, 6:30 PM"])
 def test_one_time_that_cannot_be_read_leaves_all_as_they_were(school, written):
-    _, complaints = noted(school, BOB + ADA.format(written), status=2)
-    assert "line 3, column last modified (submission): " in complaints
-    assert f"{written!r} is no time as Moodle writes it in English" in complaints
+    with pytest.raises(TableError) as refused:
+        noted(school, BOB + ADA.format(written))
+    assert "line 3, column last modified (submission): " in str(refused.value)
+    assert f"{written!r} is no time as Moodle writes it in English" in str(refused.value)
     assert time_of(school, "bob") == ""
+    assert not (school / "file_owners.csv").exists()
 
 
-def test_a_unit_without_a_due_date_has_no_time_zone(school):
+def test_a_unit_without_a_due_date_has_no_time_zone_and_no_times(school):
     (school / "deadlines.csv").unlink()
-    _, complaints = noted(school, EARLY, status=2)
-    assert f"{UNIT} has no due date" in complaints
-    assert "say first when it is due" in complaints
+    (school.parent / "worksheet.csv").write_text(HEADER + EARLY)
+    sheet = take_worksheet(course_directory(school), UNIT, school.parent / "worksheet.csv")
+    assert (sheet.added, sheet.times) == (1, None)
 
 
 def test_a_worksheet_without_times_is_refused(school):
-    worksheet = school.parent / "worksheet.csv"
-    worksheet.write_text("Identifier,Full name\nParticipant 11,Ada Lovelace\n")
-    result = CliRunner().invoke(app, ["times", str(school), "04", str(worksheet)])
+    with pytest.raises(TableError, match="no column 'last modified") as refused:
+        noted(school, "Participant 11,Ada Lovelace\n", header="Identifier,Full name\n")
+    assert "give Moodle's grading worksheet, downloaded with Moodle in English" in str(refused.value)
+
+
+def test_a_worksheet_is_given_with_one_unit(school):
+    (school.parent / "worksheet.csv").write_text(HEADER + EARLY)
+    result = CliRunner().invoke(app, ["grade", str(school), "--worksheet", str(school.parent / "worksheet.csv")])
     assert result.exit_code == 2
-    assert "no column 'last modified (submission)'" in result.stderr
+    assert "a worksheet is that of one unit; say of which, such as --units 03" in result.stderr
 
 
 def test_a_time_takes_the_place_of_a_mark_of_being_late(school):
@@ -142,6 +181,6 @@ def test_a_time_is_never_written_through_a_link(school, tmp_path):
     outside = tmp_path / "outside.txt"
     outside.write_text("kept")
     (school / "submitted" / "ada" / UNIT / "timestamp.txt").symlink_to(outside)
-    assert "is a link" in noted(school, EARLY + BOB)[1]
+    assert "is a link" in noted(school, EARLY + BOB)[2]
     assert outside.read_text() == "kept"
     assert time_of(school, "bob")

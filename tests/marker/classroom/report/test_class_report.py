@@ -135,7 +135,7 @@ def test_the_example_of_a_mistake_has_as_few_other_mistakes_as_possible():
 
 def test_students_who_need_help_are_listed_with_reasons_the_weakest_first(report):
     assert [(one.person.id, one.reasons) for one in report.needing_help] == [
-        ("d", ("nothing handed in",)),
+        ("d", ("no notebook handed in",)),
         ("c", ("below half of the points",)),
         ("b", ("no-scale in 2 exercises",)),
     ]
@@ -158,7 +158,7 @@ def test_an_unreadable_file_is_a_reason_for_help_but_not_to_revisit_a_section():
 
 def test_a_missing_unit_is_named_if_the_student_handed_in_others():
     made = class_report(ClassData("class", marks=(marks("a"), StudentMarks("b", EARLIER, "k", "cpu", 1.0, ()))))
-    assert student(made, "a").reasons[0] == "nothing handed in for unit 03"
+    assert student(made, "a").reasons[0] == "no notebook handed in for unit 03"
 
 
 def test_an_unmarked_submission_is_not_a_reason_for_help_and_costs_no_points():
@@ -246,4 +246,4 @@ def test_names_and_points_given_by_hand_are_read_from_the_gradebook(class_with_g
     assert [one.person.name for one in made.students] == ["Ada Berg", "Bo Chen", "Di Engel"]
     assert [r.points for r in student(made, "b").results] == [1, 1, 0, 5.5, 1]
     assert [r.by_hand for r in student(made, "b").results] == [False, False, False, True, False]
-    assert student(made, "d").reasons == ("nothing handed in",)
+    assert student(made, "d").reasons == ("no notebook handed in",)

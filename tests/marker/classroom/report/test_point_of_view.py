@@ -41,7 +41,7 @@ def states(data: ClassData, name: str, unit: str) -> set[str]:
 
 
 def test_before_a_unit_is_due_nobody_needs_help_because_it_is_missing():
-    assert student(as_of(DATA, AFTER), "b").reasons[0] == "nothing handed in for unit 03"
+    assert student(as_of(DATA, AFTER), "b").reasons[0] == "no notebook handed in for unit 03"
     before = as_of(DATA, BEFORE)
     assert states(before, "b", EARLIER) == {NOT_DUE}
     assert student(before, "b").reasons == student(CLASS, "b").reasons

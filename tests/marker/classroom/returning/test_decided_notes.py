@@ -23,7 +23,8 @@ def pages(released, tmp_path_factory) -> dict[str, str]:
     """The pages of two students.
 
     ada handed in 26 hours late. She has a comment and one extra point for ``accumulate_gradient``, asked for a regrade of
-    ``sum_form_lr``, and ``same_update`` does not count. bob handed in at the same time, and has three days more.
+    ``sum_form_lr``, and ``same_update`` does not count. bob handed in at the same time, has three days more,
+    and was answered although he had not asked.
     """
     made = released.copied_to(tmp_path_factory.mktemp("decided"))
     config = made.directory / "nbgrader_config.py"
@@ -45,6 +46,7 @@ def pages(released, tmp_path_factory) -> dict[str, str]:
     requests = made.root / "requests.csv"
     requests.write_text(
         "student,unit,exercise,reason,answer,points\nada,03,sum_form_lr,Is <b>it</b> not right?,It is & was,2\n"
+        "bob,03,sum_form_lr,,Read the hint.,\n"
     )
     made.do("drop", "03", "same_update", "--reason", "Its text was <unclear>.")
     made.do("due", "03", "2026-11-01 11:00 Europe/Berlin")
@@ -92,7 +94,14 @@ def test_comments_changes_and_answers_are_in_a_box_and_what_students_wrote_is_no
     first = boxes(pages["ada"])[0]
     assert first.startswith("Points changed from 4 to 5 of 6. Well thought : x &lt; y")
     assert "<math" in pages["ada"].partition("Points changed from 4")[2].partition("</div>")[0]
-    assert boxes(pages["bob"]) == ["This exercise does not count: Its text was &lt;unclear&gt;."]
+    assert boxes(pages["bob"]) == [
+        "Read the hint. Its points stay as they are: 2.",
+        "This exercise does not count: Its text was &lt;unclear&gt;.",
+    ]
+
+
+def test_an_answer_that_nobody_asked_for_is_a_comment(pages):
+    assert "sum_form_lr 2 of 2 solved, with a comment same_update" in head(pages["bob"])
 
 
 def test_an_answer_without_a_full_stop_does_not_run_into_the_next_sentence(pages):

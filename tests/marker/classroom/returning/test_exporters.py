@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from datetime import datetime
 
 import pytest
 from documents import shell_lines
@@ -64,6 +65,23 @@ def test_penalties_count_as_in_nbgrader_and_missing_marks_are_empty_cells(export
 def test_on_request_a_missing_mark_counts_as_zero(export):
     _, rows, _ = export("--format", "canvas", "--missing-as-zero")
     assert by(rows[1:], "SIS Login ID", ACCUMULATE, LOOP)["kim"] == ("0", "0")
+
+
+def test_a_unit_that_a_student_may_still_hand_in_is_not_missing(export, school, tmp_path):
+    directory = shutil.copytree(school, tmp_path / "class")
+    (directory / "deadlines.csv").write_text("unit,student,due,extra_days\n04,,2026-11-01 00:00 UTC,\n04,eve,,3650\n")
+    _, rows, _ = export("--format", "canvas", "--missing-as-zero", directory=directory)
+    assert by(rows[1:], "SIS Login ID", LOOP) == {"ada": ("8.33333",), "bob": ("5",), "eve": ("",), "kim": ("0",)}
+    table = [row for row in export("--format", "nbgrader", directory=directory)[1] if row["assignment"] == LOOP]
+    assert {row["student_id"]: row["score"] for row in table if row["student_id"] in ("eve", "kim")} == {
+        "eve": "",
+        "kim": "0.0",
+    }
+    with Gradebook(f"sqlite:///{directory}/gradebook.db", "gradaccum") as gradebook:
+        gradebook.find_assignment(LOOP).duedate = datetime(2126, 11, 1)
+        gradebook.db.commit()
+    _, rows, _ = export("--format", "canvas", "--missing-as-zero", directory=directory)
+    assert by(rows[1:], "SIS Login ID", LOOP)["kim"] == ("",)
 
 
 def test_the_export_can_be_limited_to_some_units(export):
