@@ -427,8 +427,8 @@ def plan(devices):
 
 
 predict(
-    "Eight GPUs of 80 GB share the fixed part evenly, and each takes an eighth of the 1,024 sequences. Which B and N does each "
-    "of them need?",
+    "Eight GPUs of 80 GB share the fixed part evenly, and each takes an eighth of the 1,024 sequences. Which is the "
+    "largest B that fits, and what is N?",
     choices=("B = 4, N = 32", "B = 3, N = 43", "B = 2, N = 64", "B = 1, N = 128"),
     answer=lambda: "B = {}, N = {}".format(*plan(8)),
     because=lambda: (

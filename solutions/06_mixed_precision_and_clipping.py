@@ -175,7 +175,7 @@ explore("order_of_operations")
 # <details><summary>What you should have seen</summary>
 #
 # 1. By the scale: the gradient has not been unscaled when it is clipped, so it is that many times too long for the
-#    threshold.
+#    threshold. (At 65,536 it overflows, and there is no update at all.)
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
 # 3. Whatever happens *between* the micro-batches turns the update: clipping, unscaling the early ones again, moving the scale.
 #    The others change at most its length. Stepping without the scaler looks right as long as clipping cuts the gradient to the

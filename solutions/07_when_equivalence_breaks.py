@@ -311,8 +311,8 @@ explore("momentum_effects")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. After six or seven updates in each run. But these are about 26 samples in one and 105 in the other: the large batch
-#    remembers four times as many.
+# 1. After seven updates in each run. But these are 28 samples in one and 112 in the other: the large batch remembers four
+#    times as many.
 # 2. Per update, both forget at the same pace. On the left, one run makes four times as many updates.
 # 3. No.
 # 4. No. The updates are four times as long, and with momentum they swing past the goal and back.

@@ -329,6 +329,9 @@ def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[s
     typer.echo(f"{source}: {intake.summary}")
     for file in intake.older:
         typer.echo(f"  {file}")
+    for file in intake.taken if len(units) == 1 else ():
+        if file.unit != units[0]:
+            typer.echo(one_line(f"  {file.file}: is {file.unit}, so it was taken for that unit, of {', '.join(file.students)}"))
     if intake.new_students:
         typer.echo(one_line(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}"))
     return [f"{source}: {file}" for file in intake.unrecognised]

@@ -20,7 +20,7 @@ DEADLINES = ClassTable("deadlines.csv", ("unit", "student", "due", "extra_days")
 EXAMPLE = "2026-11-30 23:59 Europe/Berlin"
 MAX_EXTRA_DAYS = 3650
 
-_DATE = re.compile(r"(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?) ?(?P<zone>\S+)?")
+_DATE = re.compile(r"(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?) ?(?P<zone>\S+)?")
 _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)")
 
 
@@ -112,6 +112,17 @@ def moment(text: str) -> datetime:
         return datetime.fromisoformat(match["time"]).replace(tzinfo=_zone(match["zone"]))
     except (ValueError, OSError, KeyError) as error:  # no such day, no such zone
         raise ValueError(f"{text!r} is no date ({' '.join(map(str, error.args))}); write it like {EXAMPLE}") from None
+
+
+def stamped(text: str) -> datetime:
+    """The time in a ``timestamp.txt``, as nbgrader or a person writes it, in UTC and without a time zone.
+
+    It is read as strictly as a due date: nbgrader's own reading takes 07.11.2026 for the 11th of July.
+
+    Raises:
+        ValueError: it is no date, or has no time or time zone. One line: what to write.
+    """
+    return moment(text).astimezone(UTC).replace(tzinfo=None)
 
 
 def _zone(name: str) -> ZoneInfo | timezone:

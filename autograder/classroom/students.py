@@ -18,7 +18,7 @@ IN_TIME_MARK = "in_time.txt"
 """Likewise: the LMS says that it was not late."""
 
 MOODLE_MARK = "from_moodle.txt"
-"""Beside a notebook: it was in a download of Moodle's, so that Moodle's grading worksheet says when it was handed in."""
+"""Beside a notebook: the number under which Moodle gave it, and under which Moodle's grading worksheet says when it came."""
 
 TIME_FILE = "timestamp.txt"
 """Beside a notebook: when it was handed in. nbgrader writes and reads such files, too."""

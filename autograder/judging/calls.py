@@ -101,6 +101,7 @@ def judge_calls(
     absolute: float = 0.0,
     refusal: str = "{call} is not refused with a ValueError.",
     described: Mapping[str, Formula | tuple[Formula, ...]] = MappingProxyType({}),
+    kind: str = "",
 ) -> Verdict:
     """Compare every call with a formula, part by part, and name the wrong formula that explains the wrong values of a part.
 
@@ -118,6 +119,7 @@ def judge_calls(
         refusal: what to say where a ValueError is due and none is raised; ``{call}`` stands for the call.
         described: by sentence, formulas that it describes, which are too rare for a name. It becomes a remark of the verdict,
             and takes the place of the names of those lost parts that it describes as well.
+        kind: what a function has to return, as in ``"an integer"``; empty if the exercise says it best.
     """
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
@@ -126,7 +128,7 @@ def judge_calls(
         found = observations[name].facts.get("value")
         wrong_value = message(trial, found) if callable(message) else message.format(*trial.arguments, call=call)
         not_refused = refusal.format(*trial.arguments, call=call)
-        problem = _call_message(observations[name], due, wrong_value, (tolerance, absolute), not_refused)
+        problem = _call_message(observations[name], due, wrong_value, (tolerance, absolute), not_refused, kind)
         failed = observations[name].failure
         if due is RAISES and failed and failed.kind == "raised" and not all(seen.failure for seen in observations.values()):
             problem += " A ValueError was due."
@@ -212,7 +214,7 @@ def _relation(
     return call_relation(calls, list(returned.values()), formula, tolerance) if len(calls) > 1 else ""
 
 
-def _call_message(seen: Observation, due: Any, message: str, tolerances: Tolerances, refusal: str) -> str:
+def _call_message(seen: Observation, due: Any, message: str, tolerances: Tolerances, refusal: str, kind: str = "") -> str:
     if seen.failure:
         return seen.failure.message
     if due is RAISES:
@@ -222,7 +224,7 @@ def _call_message(seen: Observation, due: Any, message: str, tolerances: Toleran
     if "raised" in seen.facts:
         return f"Arguments that are fine are refused. {seen.facts['raised']}"
     if "type" in seen.facts:
-        return returned_instead(seen.facts["type"])
+        return returned_instead(seen.facts["type"], kind)
     return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), *tolerances) else message
 
 

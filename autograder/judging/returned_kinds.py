@@ -13,6 +13,8 @@ def returned_instead(kind: object, due: str = "") -> str:
     if kind == "NoneType":
         where = f" where {due} was due" if due else ""
         return f"Your function returned nothing (None){where}. Is a return statement missing?"
+    if kind == "float" and due == "an integer":
+        return "Your function returned a number with a decimal point, such as 4.0, where an integer was due."
     what = f" where {due} was due" if due else ", which is not the kind of value that was asked for"
     return f"Your function returned {KINDS.get(str(kind), str(kind)[:40])}{what}."
 

@@ -88,7 +88,7 @@ add_mistake(
 )
 add_mistake(
     "stale-start",
-    "Your result includes whatever .grad held before your function was called.",
+    "Your result includes something that .grad held before your function was called.",
     "You cannot know what ran before your function. What should .grad hold when you start?",
 )
 

@@ -144,7 +144,8 @@ def describe(result: Result) -> str:
     if settings.axis == "samples":
         fades, large = fades * SIZE_OF_ONE, large * BATCH
     counted = "update" if fades == 1 else settings.axis
-    remembers = f"A gradient's weight has halved after {fades} {counted}, and after {large} with the large batch"
+    faded = "has halved" if result.memory[1] else "is 0"
+    remembers = f"A gradient's weight {faded} after {fades} {counted}, and after {large} with the large batch"
     apart = f"the two differ by {result.difference:.0%} of the distance covered"
     return f"{start}: after the same {samples} samples {apart} ({ends}). {remembers}."
 

@@ -156,7 +156,8 @@ def _draw_speed(axes: Axes, result: Result) -> None:
     boxes = [bar(k, 0, high) for k, high in enumerate(heights)]
     axes.add_collection(PolyCollection(boxes, facecolors=_shades(result), edgecolors="white", linewidths=0.6))
     _write_above(axes, result, heights, 3.0)
-    axes.text(0.02, 0.93, "orange: more than the GPU has", color=VERMILLION, fontsize=9.5, transform=axes.transAxes)
+    if any(one.bytes / GB > result.settings.memory for one in measured):
+        axes.text(0.02, 0.93, "orange: more than the GPU has", color=VERMILLION, fontsize=9.5, transform=axes.transAxes)
     axes.set(xlim=(-0.5, len(measured) - 0.5), ylim=(0, 215), yticks=[0, 50, 100, 150, 200])
     _name_cuts(axes, measured)
 

@@ -114,7 +114,7 @@ def draw(result: Result, figure: Figure) -> None:
     """Losses on the left, the distance from the uninterrupted run on the right."""
     losses, distances = figure.add_axes((0.06, 0.14, 0.5, 0.76)), figure.add_axes((0.64, 0.14, 0.345, 0.76))
     tidy(losses, "Loss of each micro-batch (in thousands)", "micro-batch, dotted: updates", "")
-    tidy(distances, "How far from the uninterrupted run", "micro-batch", "distance / distance that it covers", y_away=42)
+    tidy(distances, "How far from the uninterrupted run", "micro-batch", "distance / distance covered", y_away=42)
     _draw_losses(losses, result)
     _draw_distances(distances, result)
     for axes in (losses, distances):

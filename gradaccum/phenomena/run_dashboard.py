@@ -236,8 +236,8 @@ def _headline(result: Result) -> str:
         "steps": f"The run seems to learn {n} times as slowly",
         "one": f"The run looks {n} times as slow as it is",
         "graphs": f"The logger needs {logged.kilobytes[-1] / right.kilobytes[-1]:.0f} times the memory of the run",
-        "after": f"Memory looks {right.kilobytes[-1] / logged.kilobytes[-1]:.0f} times smaller than it is",
-        "batch": f"The batch looks {n} times as small as it is",
+        "after": f"Memory looks 1/{right.kilobytes[-1] / logged.kilobytes[-1]:.0f} as large as it is",
+        "batch": f"The batch looks 1/{n} as large as it is",
     }[result.settings.mistake]
 
 

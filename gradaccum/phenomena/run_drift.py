@@ -188,7 +188,11 @@ def describe(result: Result) -> str:
     ends = f"losses at the end: {result.losses[-1]:.3f}, and {result.large_losses[-1]:.3f} with large batches"
     if at is None:
         exact = f"never further apart than {float(result.distances.max()):.0e} of the distance covered"
-        hidden = "" if settings.loop == "right" else " The mistake is there but does not show, so do not trust this setting."
+        hidden = (
+            ""
+            if settings.loop == "right"
+            else " The mistake is there but does not show, so do not trust a test with these settings."
+        )
         return f"{start}: {len(result.distances)} windows, {exact} ({ends}).{hidden}"
     place = _place(at)
     apart = _share(float(result.distances[-1]))

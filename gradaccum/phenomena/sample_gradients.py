@@ -145,9 +145,7 @@ def _draw_arrows(axes: Axes, result: Result) -> None:
     axes.plot([bx], [by], marker="o", markersize=13, markerfacecolor="none", color="black", markeredgewidth=1.5, zorder=4)
     inside = dx > ACROSS[0] and dy < UP[1]
     words = f"{said} of {size}" if size > 1 else "one sample"
-    axes.text(
-        0.03, 0.11, f"➞ {words}{'' if inside else ', far outside'}", color=VERMILLION, fontsize=9.5, transform=axes.transAxes
-    )
+    axes.text(0.03, 0.11, f"➞ {words}{'' if inside else ', outside'}", color=VERMILLION, fontsize=9.5, transform=axes.transAxes)
     axes.text(0.03, 0.035, "○ backward() on the batch", fontsize=9.5, transform=axes.transAxes)
 
 

@@ -25,7 +25,7 @@ from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import read_marks
 from autograder.classroom.gradebook.database import gradebook_exists, open_gradebook
-from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, MOODLE_MARK, TIME_FILE
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import DeductPerDay
 from autograder.support.counted import counted
@@ -81,6 +81,7 @@ class LateWork:
     Attributes:
         late: by (student, unit), of late submissions only.
         untimed: submissions that would cost points if they had been late, and of which nothing says when they were handed in.
+        from_moodle: submissions of which Moodle's grading worksheet says when they were handed in.
         undecided: submissions that an LMS calls late, which may have been handed in within the student's extra time.
         changed: submissions of which the gradebook had another penalty before.
         costs: whether the class's configuration takes anything off for being late.
@@ -89,6 +90,7 @@ class LateWork:
 
     late: Mapping[Key, Lateness] = field(default_factory=dict)
     untimed: frozenset[Key] = frozenset()
+    from_moodle: frozenset[Key] = frozenset()
     undecided: frozenset[Key] = frozenset()
     changed: frozenset[Key] = frozenset()
     costs: bool = True
@@ -103,14 +105,19 @@ class LateWork:
         """
         untimed, undecided = sorted(filter(untimed_wanted or wanted, self.untimed)), sorted(filter(wanted, self.undecided))
         units = {unit: [student for student, one in untimed if one == unit] for unit in sorted({unit for _, unit in untimed})}
-        return [*(_untimed(unit, whose) for unit, whose in units.items()), *(_undecided(*one) for one in undecided)]
+        from_moodle = {unit for student, unit in untimed if (student, unit) in self.from_moodle}
+        return [
+            *(_untimed(unit, whose, unit in from_moodle) for unit, whose in units.items()),
+            *(_undecided(*one) for one in undecided),
+        ]
 
 
-def _untimed(unit: str, students: Sequence[str]) -> str:
+def _untimed(unit: str, students: Sequence[str], worksheet: bool) -> str:
     who = counted(len(students), "submission")
     what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted: {', '.join(students)}"
     where = f"submitted/STUDENT/{unit}/{TIME_FILE}"
-    return f"{what}; if somebody was late, give grade Moodle's worksheet (--worksheet), or note the time in {where}; {GUIDE}"
+    how = "give grade Moodle's worksheet (--worksheet), or note the time" if worksheet else "note the time"
+    return f"{what}; if somebody was late, {how} in {where}; {GUIDE}"
 
 
 def _undecided(student: str, unit: str) -> str:
@@ -192,7 +199,15 @@ def _late_work(
     strangers = sorted({student for student, _ in deadlines.extra_days} - known)
     what = f"{DEADLINES.path(course)} gives extra time to"
     complaints = tuple(f"{what} {one!r}, who is not in the class; give ids as in the roster" for one in strangers)
-    return LateWork(late, frozenset(untimed), frozenset(undecided), frozenset(changed), _costs(policy), complaints)
+    return LateWork(
+        late=late,
+        untimed=frozenset(untimed),
+        from_moodle=_with_mark(course, MOODLE_MARK),
+        undecided=frozenset(undecided),
+        changed=frozenset(changed),
+        costs=_costs(policy),
+        complaints=complaints,
+    )
 
 
 def _policy(course: CourseDirectory) -> BasePlugin:
@@ -226,9 +241,11 @@ def _penalty(policy: BasePlugin, student: str, score: float, max_points: float, 
 
 def _claimed(course: CourseDirectory) -> dict[Key, str]:
     """What an LMS says of submissions of which it does not say when they were handed in: ``LATE_MARK`` or ``IN_TIME_MARK``."""
-    folder, claimed = step_folder(course, course.submitted_directory), {}
-    for name in (IN_TIME_MARK, LATE_MARK):
-        for mark in folder.glob(f"*/*/{name}"):
-            if not mark.with_name(TIME_FILE).is_file():  # which says more
-                claimed[mark.parent.parent.name, full_unit(mark.parent.name)] = name
-    return claimed
+    timed = _with_mark(course, TIME_FILE)  # which says more
+    return {whose: name for name in (IN_TIME_MARK, LATE_MARK) for whose in _with_mark(course, name) - timed}
+
+
+def _with_mark(course: CourseDirectory, name: str) -> frozenset[Key]:
+    """The submissions beside which there is a file of this name."""
+    marks = step_folder(course, course.submitted_directory).glob(f"*/*/{name}")
+    return frozenset((mark.parent.parent.name, full_unit(mark.parent.name)) for mark in marks if mark.is_file())

@@ -14,10 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from nbgrader.utils import parse_utc
-
 from autograder.classroom.course import existing_class, step_folder
-from autograder.classroom.deadlines import EXAMPLE
+from autograder.classroom.deadlines import EXAMPLE, stamped
 from autograder.classroom.gradebook.database import gradebook_url
 from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
@@ -210,8 +208,12 @@ class ClassToMark:
         try:
             with open_regular(self.submitted, parts) as file:
                 text = file.read(MAX_TIMESTAMP_BYTES).decode().strip()
-            return parse_utc(text) if text else None
+            return stamped(text) if text else None
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, OverflowError):
-            raise GradebookError(f"{Path(self.submitted, *parts)} holds no time; write it like {EXAMPLE}") from None
+        except UnicodeDecodeError:
+            raise GradebookError(f"{Path(self.submitted, *parts)} holds no text; write a time like {EXAMPLE}") from None
+        except ValueError as error:
+            raise GradebookError(f"{Path(self.submitted, *parts)}: {error}") from None
+        except OSError as error:
+            raise GradebookError(os_trouble(error)) from None

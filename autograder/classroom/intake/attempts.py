@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom.deadlines import EXAMPLE
+from autograder.classroom.deadlines import EXAMPLE, stamped
 from autograder.classroom.intake.source_files import SourceFile, UnreadableFileError, is_archive
 from autograder.classroom.intake.student_matching import ADD_OR_LEAVE, Claim, Students, UnknownStudentError
 from autograder.classroom.intake.submission_filenames import (
@@ -23,7 +23,6 @@ from autograder.classroom.intake.submission_filenames import (
     stem,
     strip_lms_decoration,
     unit_named,
-    utc,
     without_unit,
 )
 from autograder.classroom.students import TIME_FILE
@@ -199,8 +198,8 @@ class AttemptReader:
         collected = len(file.parts) == owner.place + 3 and not _plain(file.parts[-2])
         if timestamp is None or not collected or self._from_a_student(file.parts[: owner.place + 1]):
             return None
-        with contextlib.suppress(UnreadableFileError, UnicodeDecodeError):
-            return utc(next(timestamp.chunks(), b"")[:200].decode())
+        with contextlib.suppress(UnreadableFileError, ValueError):
+            return stamped(next(timestamp.chunks(), b"")[:200].decode())
         return None
 
     def unused_time(self, stamp: SourceFile, attempts: Iterable[Attempt]) -> str:

@@ -23,6 +23,7 @@ from autograder.classroom.intake.submitted_store import (
     TAKEN,
     UNCHANGED,
     NotFromMoodleError,
+    OtherAssignmentError,
     OtherTimeError,
     SubmittedStore,
 )
@@ -40,6 +41,7 @@ NOT_HANDED_IN = ("", "-")
 TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p")
 """``Sunday, 22 November 2026, 6:30 PM``, and the same in American English. Seconds are left out."""
 
+OTHER_ASSIGNMENT = "so it is that of another assignment, and no times are noted; give the one of the unit's own"
 UNMATCHED = f"matches no single student of the class; unless they have left it, add it to {FILE_OWNERS.name} by hand"
 
 
@@ -49,13 +51,14 @@ class Worksheet:
 
     Attributes:
         added, known: how many of its numbers were added to the table of files, and were there before.
-        times: when each student handed in, in UTC and without a time zone; None if nothing says in which zone they are written.
+        times: by student, when work was handed in, in UTC and without a time zone, and under which number; None if nothing
+            says in which zone the times are written.
         strangers: a line for each row that identifies no student.
     """
 
     added: int
     known: int
-    times: Mapping[str, datetime] | None
+    times: Mapping[str, tuple[datetime, str]] | None
     strangers: tuple[str, ...]
 
 
@@ -79,7 +82,7 @@ def take_worksheet(course: CourseDirectory, unit: str, worksheet: Path) -> Works
         advice="give Moodle's grading worksheet, downloaded with Moodle in English",
     )
     added: dict[str, str] = {}
-    times: dict[str, datetime] = {}
+    times: dict[str, tuple[datetime, str]] = {}
     contradictions, misread, strangers = [], [], []
     for row in rows:
         key, identified = file_key(row["identifier"]), _student_of(row, students)
@@ -94,7 +97,7 @@ def take_worksheet(course: CourseDirectory, unit: str, worksheet: Path) -> Works
             added[row["identifier"]] = owner
         if zone and row[HANDED_IN] not in NOT_HANDED_IN:
             try:
-                times[owner] = _time(row[HANDED_IN]).replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None)
+                times[owner] = _time(row[HANDED_IN]).replace(tzinfo=zone).astimezone(UTC).replace(tzinfo=None), key
             except ValueError as error:
                 misread.append(row.problem(HANDED_IN, str(error)))
     if misread:  # of one kind, as a rule: the form of all times
@@ -123,10 +126,11 @@ class Times:
     complaints: tuple[str, ...]
 
 
-def note_times(course: CourseDirectory, unit: str, times: Mapping[str, datetime]) -> Times:
+def note_times(course: CourseDirectory, unit: str, times: Mapping[str, tuple[datetime, str]]) -> Times:
     """Note when each notebook of a unit was handed in, next to it, where no time is noted.
 
-    A notebook that did not come with Moodle's download gets no time, for the worksheet knows only of what Moodle was handed.
+    A notebook that did not come with Moodle's download, or under another number, gets no time: the worksheet knows only of what
+    Moodle was handed in one assignment.
 
     Args:
         course: the class.
@@ -136,16 +140,22 @@ def note_times(course: CourseDirectory, unit: str, times: Mapping[str, datetime]
     Raises:
         OSError: a file cannot be read or written.
     """
-    store, done, complaints = SubmittedStore.of(course), [], []
-    for student, time in times.items():
+    store, done = SubmittedStore.of(course), []
+    complaints: list[str] = []
+    others: list[str] = []
+    for student, (time, number) in times.items():
         try:
-            done.append(store.put_time(student, unit, time))
+            done.append(store.put_time(student, unit, time, number))
+        except OtherAssignmentError as error:
+            others.append(f"{student}, {unit}: {error}")
         except (FileNotFoundError, NotFromMoodleError, UnreadableFileError) as error:
             complaints.append(f"{student}, {unit}: {error}")
         except OtherTimeError as error:
             advice = "it stays; delete that file if the worksheet is right, and give the worksheet again"
             complaints.append(f"{student}, {unit}: {error}, the worksheet {time:%Y-%m-%d %H:%M} UTC; {advice}")
-    return Times(done.count(TAKEN), done.count(UNCHANGED), tuple(complaints))
+    if TAKEN not in done and len(others) > max(1, len(done)):
+        return Times(0, 0, (f"no notebook of {unit} came from Moodle under a number of this worksheet, {OTHER_ASSIGNMENT}",))
+    return Times(done.count(TAKEN), done.count(UNCHANGED), (*others, *complaints))
 
 
 def _student_of(row: Row, students: Students) -> str:

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.classroom.deadlines import stamped
 from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
-from autograder.classroom.intake.submission_filenames import utc
 from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, MOODLE_MARK, TIME_FILE
 from autograder.support.atomic_files import write_atomically, written_atomically
 from autograder.support.regular_files import LINK
@@ -41,6 +41,10 @@ class OtherTimeError(Exception):
 
 class NotFromMoodleError(Exception):
     """The notebook that counts was in no download of Moodle's. One line: what that means, and what to do."""
+
+
+class OtherAssignmentError(Exception):
+    """A worksheet is not that of the assignment to which the notebook was handed in. One line."""
 
 
 class SubmittedStore:
@@ -78,7 +82,7 @@ class SubmittedStore:
         there, since = digest_of(place), _time_in(stamp)
         if there == attempt.digest:
             if attempt.owner.claim.form == MOODLE:
-                _keep_origin(folder, attempt)
+                _keep_number(folder, attempt)
             noted = attempt.time and since is None
             if attempt.time and noted:
                 write_atomically(stamp, _stamp(attempt.time))
@@ -96,15 +100,16 @@ class SubmittedStore:
             else:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
             _keep_claim(folder, attempt)
-            _keep_origin(folder, attempt)
+            _keep_number(folder, attempt)
         return TAKEN, ""
 
-    def put_time(self, student: str, unit: str, time: datetime) -> str:
+    def put_time(self, student: str, unit: str, time: datetime, number: str) -> str:
         """Note when Moodle was handed the notebook that counts, unless a time is noted there, which stays as it is.
 
         Args:
             student, unit: whose notebook, and of which unit.
             time: in UTC, without a time zone and without seconds.
+            number: under which Moodle was handed something at that time.
 
         Returns:
             TAKEN, or UNCHANGED if it was noted already, or if a time is noted of a notebook that came by another way.
@@ -112,6 +117,7 @@ class SubmittedStore:
         Raises:
             FileNotFoundError: there is no such notebook; the message is one line.
             NotFromMoodleError: it came by another way, and no time is noted.
+            OtherAssignmentError: it came from Moodle under another number.
             OtherTimeError: something else is noted there, perhaps by a person.
             UnreadableFileError: a link is where it belongs.
             OSError: it cannot be written.
@@ -119,9 +125,15 @@ class SubmittedStore:
         place, stamp = self._files(student, unit)
         if not place.exists():
             raise FileNotFoundError(
-                "was handed in, but no notebook is in the class; give grade the download, which says why if it takes none"
+                "Moodle was handed something, but the class has no notebook of this unit; see what is said of that file"
             )
-        from_moodle = (place.parent / MOODLE_MARK).exists()
+        mark = place.parent / MOODLE_MARK
+        from_moodle = mark.exists()
+        if from_moodle and (came_as := mark.read_text(encoding="utf-8", errors="replace").strip()) != number:
+            raise OtherAssignmentError(
+                f"the notebook came from Moodle as number {came_as}, and the worksheet's number is {number}, so its time is"
+                " that of another assignment, or of another file"
+            )
         if stamp.exists() and stamp.read_bytes().strip():
             there = _time_in(stamp)
             if there and (not from_moodle or there.replace(second=0, microsecond=0) == time):
@@ -131,7 +143,7 @@ class SubmittedStore:
         if not from_moodle:
             raise NotFromMoodleError(
                 "the notebook in the class did not come with Moodle's download, so the worksheet's time is not its own;"
-                f" write when it came into {stamp}, or give grade the download if it is in there"
+                f" write when it came into {stamp}"
             )
         write_atomically(stamp, _stamp(time))
         for name in (LATE_MARK, IN_TIME_MARK):
@@ -215,13 +227,14 @@ def _keep_claim(folder: Path, attempt: Attempt, keep: bool = False) -> None:
             mark.unlink(missing_ok=True)
 
 
-def _keep_origin(folder: Path, attempt: Attempt) -> None:
-    """Note whether an attempt came from Moodle."""
+def _keep_number(folder: Path, attempt: Attempt) -> None:
+    """Note the number under which an attempt came from Moodle, or that it did not."""
     mark = folder / MOODLE_MARK
-    if attempt.owner.claim.form != MOODLE:
+    number = f"{attempt.owner.claim.keys[0]}\n" if attempt.owner.claim.form == MOODLE else ""
+    if not number:
         mark.unlink(missing_ok=True)
-    elif not mark.exists():
-        write_atomically(mark, "from a download of Moodle's\n")
+    elif not (mark.exists() and mark.read_text(encoding="utf-8", errors="replace") == number):
+        write_atomically(mark, number)
 
 
 def _copy(attempt: Attempt, place: Path) -> None:
@@ -237,8 +250,8 @@ def _copy(attempt: Attempt, place: Path) -> None:
 
 def _time_in(stamp: Path) -> datetime | None:
     try:
-        return utc(stamp.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+        return stamped(stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
 
 

@@ -56,7 +56,7 @@ add_mistake(
 )
 add_mistake(
     "rate-of-other-n",
-    "You divide by a number that is not N for every N.",
+    "You divide by a number that is not always N.",
     "What do you return for N = 1, for 2 and for 40? Only one of the two arguments decides the divisor.",
 )
 add_mistake(

@@ -83,7 +83,11 @@ class EffectiveBatchSize(Exercise[CallTrial]):
 
         whole = {name: refuse_float(seen) for name, seen in observations.items()}
         message = given_and_due(self.id, effective_batch_size)
-        return judge_calls(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message, described=SIZES_IN_WORDS)
+        return judge_calls(
+            *(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message),
+            described=SIZES_IN_WORDS,
+            kind="an integer",
+        )
 
 
 class ScaleLearningRate(Exercise[CallTrial]):

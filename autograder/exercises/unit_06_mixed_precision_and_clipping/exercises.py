@@ -24,6 +24,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
     clipping_mistakes,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import (
+    REPLACED,
     SCALING_IN_WORDS,
     ClippingVariant,
     amp_candidates,
@@ -279,6 +280,9 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         match = first_match(amp_candidates(), shown, replayed, alike)
         slugs = match.mistakes if match else ()
         rare = None if match else first_match(each_alone(SCALING_IN_WORDS), shown, replayed, as_often)
+        broken = several["inf"].facts
+        replaced = "inf-left-out" in slugs and broken["backwards"] == broken["micro_batches_seen"]  # left out it is not
+        slugs = tuple(slug for slug in slugs if not (replaced and slug == "inf-left-out"))
         if several["float16"].facts["backwards"] < sum(map(len, trials["float16"].loop.problem.epochs)):
             # A gradient that never existed looks like one that was cleared.
             slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
@@ -293,7 +297,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             slugs += ("norm-after-clip",)
         if found.applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
             slugs += ("inf-applied",)
-        remark = rare.mistakes[0] if rare and not slugs else outside
+        remark = REPLACED if replaced else rare.mistakes[0] if rare and not slugs else outside
         if not any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS):
             remark = remark or "You call none of unscale_, step and update of the scaler that you are given."
         for name, seen in several.items():

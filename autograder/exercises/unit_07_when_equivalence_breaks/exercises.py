@@ -30,7 +30,13 @@ from autograder.exercises.unit_07_when_equivalence_breaks.judging.coefficients i
     matched_momentum,
     momentum_message,
 )
-from autograder.exercises.unit_07_when_equivalence_breaks.judging.components import MISTAKEN, answer_message, wrong_answers
+from autograder.exercises.unit_07_when_equivalence_breaks.judging.components import (
+    MISTAKEN,
+    TURNED_ROUND,
+    answer_message,
+    turned_round,
+    wrong_answers,
+)
 from autograder.exercises.unit_07_when_equivalence_breaks.observing import NormTrial
 from autograder.judging.calls import Formula, judge_calls, remembered
 from autograder.observing.calls import CallTrial
@@ -186,4 +192,6 @@ class BreaksEquivalence(Exercise):
                 wrong = wrong_answers(part, answers)
                 slugs += [MISTAKEN[key] for key in wrong if not where and isinstance(answers.get(key), bool | int)]
                 results[part] = results[part] or (where + answer_message(wrong[0], answers) if wrong else "")
+        if turned_round(observations["answers"].facts["value"]):  # one slip, and not as many errors as there are answers
+            return self.verdict(results, remark=TURNED_ROUND)
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.classroom.csv_tables import TableError
-from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines, write_deadlines, written
+from autograder.classroom.deadlines import DEADLINES, Deadlines, read_deadlines, stamped, write_deadlines, written
 
 UNIT = "03_accumulate"
 BERLIN = "2026-11-30 23:59 Europe/Berlin"
@@ -48,6 +48,14 @@ def test_a_date_that_cannot_be_used_is_refused_with_an_example(text, words):
     with pytest.raises(ValueError, match="write it like") as error:
         written(text)
     assert words in str(error.value)
+
+
+def test_the_time_of_a_submission_is_read_as_strictly_as_a_due_date():
+    assert stamped("2026-11-21 10:00:00.123456 UTC\n") == datetime(2026, 11, 21, 10, 0, 0, 123456)
+    assert stamped("2026-11-21 10:00 Europe/Berlin") == datetime(2026, 11, 21, 9)
+    for text in ("07.11.2026 10:00", "7/11/2026 10:00 Europe/Berlin", "2026-11-21 10:00", "2026-11-21 10:00 Europe/Berln"):
+        with pytest.raises(ValueError, match="write it like"):
+            stamped(text)
 
 
 def test_extra_days_are_counted_in_hours_across_the_end_of_summer_time():

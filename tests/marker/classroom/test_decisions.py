@@ -16,7 +16,7 @@ from autograder.classroom.deadlines import Deadlines, write_deadlines
 from autograder.classroom.gradebook.lateness import COSTS_NOTHING, GUIDE
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.grade_class import points_now
-from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, MOODLE_MARK, TIME_FILE
 
 pytestmark = pytest.mark.slow
 
@@ -232,10 +232,15 @@ def untimed(late_school):
 def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_school):
     untimed = (
         f"{ACCUMULATE} was due, and nothing says when 2 submissions came in, so nothing is deducted: ada, bob; if somebody was"
-        " late, give grade Moodle's worksheet (--worksheet), or note the time in"
-        f" submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
+        f" late, note the time in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
     )
     assert do("due", "03", EARLY)[1] == [untimed]  # eve has no points to lose
+    mark = late_school / f"submitted/bob/{ACCUMULATE}/{MOODLE_MARK}"
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.write_text("12\n")
+    (advised,) = do("due", "03", EARLY)[1]
+    assert "if somebody was late, give grade Moodle's worksheet (--worksheet), or note the time in submitted/" in advised
+    mark.unlink()
     assert do("due", "04", "2030-11-30 23:59 UTC")[1] == []
     assert do("extend", "bob", "03", "3000")[1] == []
     one = untimed.replace("2 submissions", "1 submission").replace("ada, bob", "ada")

@@ -13,7 +13,7 @@ from gradaccum.problems import trainable
 
 CHANCE = {
     "seed": "torch's random numbers, which it seeds",
-    "same draws": "torch's random numbers, which it makes the same for every sample",
+    "same draws": "how torch draws random numbers, so that all samples get the same ones",
 }
 """What a function may have done to random numbers, in words."""
 

@@ -119,14 +119,14 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
 }
 """The same for rarer loops, by what they do."""
 
+REPLACED = "You replace infinite numbers in a loss or a gradient, so its window makes an update, where none is due."
+
 SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
     "After a window with infinite gradients your epoch ends, so later windows make no update.": (
         ClippingVariant(infinite="stopped"),
     ),
-    "You replace infinite numbers in a gradient, so its window makes an update, where none is due.": (
-        ClippingVariant(infinite="zeroed"),
-    ),
+    REPLACED: (ClippingVariant(infinite="zeroed"),),
     "After a window with infinite gradients you set the scale yourself, so the scaler goes on counting good updates.": (
         ClippingVariant(infinite="halved"),
     ),

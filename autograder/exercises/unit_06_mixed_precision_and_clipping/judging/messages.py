@@ -150,7 +150,7 @@ def rounding_message(seen: Observation, due: Observation) -> str:
     whatever dtypes were noted in the student's process.
     """
     if said := parameters_message(seen, due, AMP_TOLERANCE):
-        return said if seen.failure else "The gradients are not those of forwards that were rounded to the dtype asked for."
+        return said if seen.failure else "The gradients are not those of forwards under autocast to the dtype asked for."
     return ""
 
 

@@ -30,6 +30,14 @@ def wrong_answers(group: str, answers: Mapping[str, object]) -> list[str]:
     return [key for key in keys if not _agrees(answers.get(key), _breaks(key))]
 
 
+TURNED_ROUND = "Each of your answers is the other way round: True stands for what breaks equivalence."
+
+
+def turned_round(answers: Mapping[str, object]) -> bool:
+    """Whether every answer is the opposite of the one that is due."""
+    return all(_agrees(answers.get(key), not _breaks(key)) for key in COMPONENTS)
+
+
 @cache
 def _breaks(key: str) -> bool:
     """Whether a run with the component departs from the large batch: two short trainings, the same for every submission."""

@@ -106,6 +106,10 @@ def _of_first(targets: Targets, weight: Tensor | None = None, ignore_index: int 
     return denominator(targets[:1], weight, ignore_index)
 
 
+def _first_times_n(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return len(targets) * _of_first(targets, weight, ignore_index)
+
+
 def _of_last(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return denominator(targets[-1:], weight, ignore_index)
 
@@ -251,7 +255,8 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You multiply the number of targets by the mean weight of the classes, where every target has the weight of its class.": (
         _weighing(lambda kept, weight: len(kept) * weight.mean())
     ),
-    "Where there are weights and ignore_index is a class, its targets still count.": _without_negative,
+    "Where ignore_index is a class, its targets still count.": _without_negative,
+    "You take N times the denominator of the first micro-batch, as if all had the same.": _first_times_n,
     "You add the weight of each class once for a micro-batch, however many of its targets have it.": (
         _weighing(lambda kept, weight: weight[kept.unique()].sum())
     ),

@@ -155,8 +155,9 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "The number that you divide by is a little larger than that of all tokens.": tuple(
         map(_with_more_tokens, (0.1, 0.01, 1e-3))
     ),
-    "The number that you divide by is never below some fixed number above 1, although all ranks may have fewer tokens.": tuple(
-        map(_with_at_least, (2, 8, 10, 16, 32, 64, 100))
+    "What you divide by stays too large where all ranks together have a single token, as if something kept it from falling.": (
+        *map(_with_at_least, (2, 8, 10, 16, 32, 64, 100)),
+        lambda local, tokens: local / max(1, sum(tokens) / len(tokens)),
     ),
     "You add the rank's own tokens to the sum over all ranks, which holds them already.": (
         lambda local, tokens: len(tokens) * local / max(1, sum(tokens) + local),
@@ -181,6 +182,8 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
     "Every rank gets the factor of the first one.": (lambda local, tokens: _share(tokens[0], tokens),),
     "You divide by the tokens of the first rank, where the sum over all ranks is due.": (
         lambda local, tokens: len(tokens) * local / max(1, tokens[0]),
+    ),
+    "You divide by the tokens of the first rank, where the mean over all ranks is due.": (
         lambda local, tokens: local / max(1, tokens[0]),
     ),
     "You divide by the tokens of the first rank times the number of ranks, where the sum over all ranks is due.": (

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import (
+    history_due,
     history_of,
     run_due,
     same_weights,
@@ -18,6 +19,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     windows_due,
 )
 from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.judging.reported_losses import same_numbers
 from gradaccum.capstone.variants import MISTAKES, RIGHT, RunVariant
 from gradaccum.diagnosis.search import Candidate, each_alone, first_match, pairs
 
@@ -63,11 +65,16 @@ DIVIDED_BY_N = Candidate(RIGHT._replace(weight="steps"), ("token-mean-of-means",
 """Two mistakes in one line: ``loss / N``."""
 
 
+UNDIVIDED = Candidate(MISTAKES["no-scale"][0], ("no-scale",))
+"""Under AdamW, which hides a constant factor, it leaves the weights that :data:`DIVIDED_BY_N` leaves."""
+
 WINDOWS_IN_WORDS = {
     "Each micro-batch is divided by the tokens of its window so far, not by those of the whole window.": (
         RIGHT._replace(weight="so-far"),
     ),
-    "You weight micro-batches as if each had as many tokens as the first of its window.": (RIGHT._replace(weight="first"),),
+    "You divide by a total in which each micro-batch has as many tokens as the first of its window.": (
+        RIGHT._replace(weight="first"),
+    ),
     "The last micro-batch of a window is not in its update.": (
         RIGHT._replace(weight="last"),
         RIGHT._replace(weight="others"),
@@ -115,6 +122,8 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
     match = _first_with_weights(trials, seen, ("even", "uneven"), candidates, run_due)
     if match is None:
         return ("weights-unmoved",) if unmoved(seen["even"], trials["even"].config) else ()
+    if match == DIVIDED_BY_N and _reports_the_norms_of(UNDIVIDED.variant, trials["uneven"], seen["uneven"]):
+        match = UNDIVIDED
     variant, slugs = match
     resumed, trial = seen["resume"], trials["resume"]
     if resumed.failure or resumed.facts.get("written") is not True:
@@ -129,6 +138,12 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
     }
     other = _first_going_on(resumed, trial, each_alone(changed), lambda changed: run_due(changed, variant))
     return (*slugs, *other.mistakes) if other else slugs
+
+
+def _reports_the_norms_of(variant: RunVariant, trial: RunTrial, seen: Observation) -> bool:
+    """Whether a run's history has the norms that this variant measures."""
+    history, due = history_of(seen), history_due(run_due(trial, variant))
+    return history is not None and same_numbers([history["norms"]], [due["norms"]])
 
 
 def _later_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation], variant: RunVariant) -> Iterator[str]:

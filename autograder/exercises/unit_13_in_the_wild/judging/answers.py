@@ -103,7 +103,7 @@ WRONG_TESTS_IN_WORDS: dict[str, tuple[Callable[[Build], bool], ...]] = {
     "Where N = 1 was meant, your test passes trainers that take two micro-batches for an update; it tells all others apart.": (
         lambda build: accumulates_right(build) or build.ends == "two",
     ),
-    "Your test passes trainers that never apply a leftover window, and tells all others apart.": (
+    "Your test passes trainers that do not apply their last leftover window, and tells all others apart.": (
         lambda build: accumulates_right(build) or (build.ends == "full" and bool(build.updates)),
     ),
     "Your test answers like one that gives watch another N than the trainer's accumulation_steps.": (

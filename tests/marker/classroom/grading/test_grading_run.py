@@ -178,7 +178,7 @@ def test_an_unreadable_timestamp_is_named_and_other_marks_are_recorded(graded):
     result = course.grade(status=1)
     assert "0 marked, 7 unchanged, 1 put into the gradebook" in result.output
     assert "the marks of the submissions of right are kept, but" in result.complaints
-    assert "right/03_accumulate/timestamp.txt holds no time" in result.complaints
+    assert "right/03_accumulate/timestamp.txt: 'yesterday or so' is no date with a time; write it like" in result.complaints
     times["right"].unlink()
     assert course.grade().output.endswith("0 put into the gradebook\n")
     with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:

@@ -99,13 +99,14 @@ def test_students_whose_notebook_is_not_in_the_class_and_strangers_are_named(sch
     assert written == 1
     assert "line 2: 'Participant 13' matches no single student of the class" in complaints
     assert (
-        f"chi1, {UNIT}: was handed in, but no notebook is in the class;"
-        " give grade the download, which says why if it takes none" in complaints
+        f"chi1, {UNIT}: Moodle was handed something, but the class has no notebook of this unit;"
+        " see what is said of that file" in complaints
     )
 
 
-def test_the_table_of_files_says_whose_a_row_is(school):
+def test_the_table_of_files_says_whose_a_row_is(school, tmp_path):
     (school / "file_owners.csv").write_text("file,student\n13,ada\n")
+    collect(school, fill(tmp_path / "again", {f"Jo Doe_13_assignsubmission_file_/{UNIT}.ipynb": work("x = 'jo'")}))
     assert noted(school, STRANGER)[2] == ""
     assert time_of(school)
 
@@ -115,7 +116,7 @@ def test_a_notebook_that_came_by_mail_gets_no_time_of_moodles(school, tmp_path):
     written, _, complaints = noted(school, EARLY + BOB)
     assert written == 1
     assert f"ada, {UNIT}: the notebook in the class did not come with Moodle's download" in complaints
-    assert f"write when it came into {school}/submitted/ada/{UNIT}/timestamp.txt" in complaints
+    assert complaints.endswith(f"write when it came into {school}/submitted/ada/{UNIT}/timestamp.txt")
     assert (time_of(school), time_of(school, "bob") != "") == ("", True)
 
     (school / "submitted" / "ada" / UNIT / "timestamp.txt").write_text("2026-11-26 09:30 Europe/Berlin\n")
@@ -130,6 +131,19 @@ def test_a_notebook_that_came_by_mail_and_then_from_moodle_has_moodles_time(scho
     collect(school, fill(tmp_path / "again", {f"Chi_14_assignsubmission_file_/{UNIT}.ipynb": work("x = 'chi'")}))
     assert noted(school, chi)[2] == ""
     assert time_of(school, "chi1") == "2026-11-22 17:30:00.000000 UTC"
+
+
+def test_the_worksheet_of_another_assignment_is_not_believed(school):
+    other = (EARLY + BOB).replace("Participant 1", "Participant 9")
+    written, known, complaint = noted(school, other)
+    assert (written, known) == (0, 0)
+    assert complaint == (
+        f"no notebook of {UNIT} came from Moodle under a number of this worksheet, so it is that of another assignment,"
+        " and no times are noted; give the one of the unit's own"
+    )
+    assert noted(school, EARLY + BOB) == (2, 0, "")
+    _, _, complaint = noted(school, EARLY.replace("11", "91", 1) + BOB)
+    assert f"ada, {UNIT}: the notebook came from Moodle as number 11, and the worksheet's number is 91" in complaint
 
 
 def test_rows_with_times_of_one_wrong_form_are_counted_and_not_listed(school):
