@@ -155,8 +155,8 @@ states["scaler"]
 # Write two functions, both in the next cell.
 #
 # - `save_checkpoint(path, run)` is called after **every micro-batch**. It only reads the run. If a checkpoint is due, it
-#   writes one to the file `path`, or to other files in the same folder: plain ones, since those in a folder of their own
-#   would be lost, and marking cannot follow what a database does.
+#   writes one to the file `path`, or to other files in the same folder. (Marking keeps no folders in it, and cannot follow
+#   what a database does.)
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #
@@ -178,8 +178,8 @@ states["scaler"]
 # - **1 point · kills in the middle of a window**: the simple run, killed after each micro-batch that does not end a window.
 # - **0.5 points · a run that has no checkpoint yet**: the run with everything, killed before the first micro-batch.
 # - **0.5 points · a kill while the checkpoint is being written**: the simple run is killed once inside `save_checkpoint`:
-#   between two calls that it makes, or with a file half written. It resumes from the new checkpoint or from the one
-#   before.
+#   between two calls that it makes, or with a file half written. Here it resumes from the new checkpoint or from
+#   the one before.
 
 
 # %% exercise="load_checkpoint"
@@ -272,7 +272,7 @@ predict(
 # sample and an update.
 #
 # 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
-# 2. Go through the other mistakes. Which make a run look better than it is? Which can you not see with N = 1?
+# 2. Go through the other mistakes. Which make a run look better than it is?
 # 3. Press **Fix** and change N. Which of the four numbers change too, and how would you choose N?
 
 # %%
@@ -283,10 +283,10 @@ explore("run_dashboard")
 #
 # 1. Orange falls as 1/N. Green does not move: the training is the same.
 # 2. The scaled loss makes it look better, and so does reading memory after the update. Counting micro-batches as steps,
-#    counting the samples of one micro-batch, and keeping losses with their graphs make it look
-#    worse. The loss of the last micro-batch looks noisier, and a run logged with a wrong effective batch size cannot be
-#    repeated. With N = 1 you see only the two about memory: a window *is* a micro-batch. So the others survive in code that
-#    once ran without accumulation.
+#    counting the samples of one micro-batch, and keeping validation losses with their graphs make it look worse. The loss of
+#    the last micro-batch looks noisier, and a run logged with a wrong effective batch size cannot be repeated. With N = 1 you
+#    see only the two about memory: a window *is* a micro-batch. So the others survive in code that once ran without
+#    accumulation.
 # 3. Speed and memory. A larger N saves memory and costs time, so take the smallest that memory allows.
 # </details>
 
@@ -395,10 +395,10 @@ check(RunMeter)
 # </details>
 
 # %% [markdown]
-# ## What accumulation steps cost
+# ## Stretch: what accumulation steps cost
 #
 # "Overall throughput stays similar", says one text. In unit 02 it fell as you cut the same batch into smaller pieces. Now
-# keep a B that fits, and let N grow:
+# keep a B that fits, and let N grow. (Not graded.)
 
 
 # %%

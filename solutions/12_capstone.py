@@ -147,7 +147,7 @@ explore("run_drift")
 model, some = SMALL.build_model(), SMALL.with_(micro_batch_size=8)
 for name, (x, y) in {
     "48 lines, the longest": SMALL.longest_micro_batch(48),
-    " 8 lines, the longest": some.longest_micro_batch(8),
+    " 8 lines, the longest": SMALL.longest_micro_batch(8),
     " 8 lines, the first of an epoch": next(some.micro_batches(0)),
 }.items():
     size = activation_bytes(model, x, y) / MIB

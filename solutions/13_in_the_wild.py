@@ -82,8 +82,8 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Are these mistakes? Dividing every loss by N is documented, so it is a choice; that a shorter leftover is divided by N, too,
-# is not. **Due** means that all tokens of a window, or all samples, count equally.
+# Are these mistakes? Dividing losses by N is documented, so it is a choice. That it divides those of a shorter leftover by N,
+# too, is said nowhere. **Due** means that all tokens of a window, or all samples, count equally.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
@@ -93,9 +93,7 @@ seen
 #
 # 1. It opens on a release of transformers from 2024. What does it divide by? Move through its releases: which are right?
 # 2. **transformers bert even** was repaired once. Is it still right in the newest release?
-# 3. **transformers llama**, release 1: what do the rows add up to? How many tokens too many does it count?
-# 4. Suppose all micro-batches held equally many tokens. Would **accelerate** be right in full windows, and in a leftover?
-#    And **fastai**?
+# 3. **transformers llama**, release 1: what do the rows add up to?
 
 # %%
 explore("trainers")
@@ -103,13 +101,11 @@ explore("trainers")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In release 2
-#    the leftover waits for the next epoch and then counts too much.)
+# 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In the
+#    first two the leftover waits for the next epoch, and in release 2 it then counts too much.)
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. It divides by one token too many for each sequence, here one per micro-batch: the first is counted,
 #    although it is not a target.
-# 4. In full windows, yes. But it divides a leftover of two by four, as *lightning trainer* does. fastai lets a window run on
-#    into the next epoch, and the picture counts that as due. No trainer of the exercises does that.
 # </details>
 
 # %% [markdown]
@@ -132,9 +128,9 @@ explore("trainers")
 # |---|---|
 # | `"right"` | each micro-batch weighs its share of the tokens of its window |
 # | `"no-scale"` | means are added up and never divided |
-# | `"mean-of-means"` | means are divided by the window's number of micro-batches; in some window, token counts differ |
+# | `"mean-of-means"` | means are divided by the window's number of micro-batches (only if token counts differ in some window) |
 # | `"wrong-total"` | sums are divided by a total that is too large: one token too many for each micro-batch |
-# | `"tail-scale"` | means are divided by N, in a shorter leftover as well; all micro-batches hold the same number of tokens |
+# | `"tail-scale"` | means are divided by N, also in a shorter leftover (only if all micro-batches have equally many tokens) |
 # | `"tail-dropped"` | the leftover is in no update |
 # | `"zero-every"` | gradients are cleared before every backward |
 # | `"never-zero"` | gradients are never cleared |
@@ -299,20 +295,6 @@ check(RepairedTrainer)
 # </details>
 
 # %% [markdown]
-# ## Predict: what was meant
-#
-# A trainer was given N = 4 and ignores it: it updates after every micro-batch.
-
-# %%
-predict(
-    "You watch it with `gradaccum.watch(model)`, and do not say that N = 4 was meant. What is the outcome?",
-    choices=("due", "not due", "cannot tell", "an error"),
-    answer="due",
-    because="Every update holds all that came since the one before, and that is what counts as its window. Only you can say "
-    "that four micro-batches were meant: watch(model, accumulation_steps=4).",
-)
-
-# %% [markdown]
 # ## A test for any trainer
 #
 # The mean of means stayed in releases for years; a test finds it the same day. After the block, `seen` has:
@@ -411,6 +393,20 @@ check(accumulates_right)
 #   [token means](https://github.com/Lightning-AI/pytorch-lightning/issues/20350) by N; both issues are open.
 # - accelerate shows [how to count tokens by hand](https://huggingface.co/docs/accelerate/usage_guides/gradient_accumulation).
 # </details>
+
+# %% [markdown]
+# ## Stretch: what was meant
+#
+# A trainer was given N = 4 and ignores it: it updates after every micro-batch. (Not graded.)
+
+# %%
+predict(
+    "You watch it with `gradaccum.watch(model)`, and do not say that N = 4 was meant. What is the outcome?",
+    choices=("due", "not due", "cannot tell", "an error"),
+    answer="due",
+    because="Every update holds all that came since the one before, and that is what counts as its window. Only you can say "
+    "that four micro-batches were meant: watch(model, accumulation_steps=4).",
+)
 
 # %% [markdown]
 # ## What to remember

@@ -235,7 +235,7 @@ def _headline(result: Result) -> str:
         "last": "The loss looks noisier than it is",
         "steps": f"The run seems to learn {n} times as slowly",
         "one": f"The run looks {n} times as slow as it is",
-        "graphs": f"The logger needs {logged.kilobytes[-1] / right.kilobytes[-1]:.0f} times the memory of the run",
+        "graphs": f"With its logger the run needs {logged.kilobytes[-1] / right.kilobytes[-1]:.0f} times the memory",
         "after": f"Memory looks 1/{right.kilobytes[-1] / logged.kilobytes[-1]:.0f} as large as it is",
         "batch": f"The batch looks 1/{n} as large as it is",
     }[result.settings.mistake]

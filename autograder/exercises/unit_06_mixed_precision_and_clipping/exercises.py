@@ -22,6 +22,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import (
     clipping_in_words,
     clipping_mistakes,
+    two_mistakes,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import (
     REPLACED,
@@ -83,6 +84,8 @@ from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "06_mixed_precision_and_clipping"
+
+IDLE_THERE = " No norm reaches max_norm there, so nothing has to be clipped."
 
 BINDING, IDLE = 0.1, 1e7
 """Thresholds as a share of the smallest norm that is due. A binding one still binds if it is N times too high; an idle one has
@@ -174,7 +177,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         if results["idle"] and not (slugs or failure):
             lengthened = always_clipped(observations["probe"], due["probe"], trials["probe"])
             slugs = ("clip-always",) if lengthened else ()
-        remark = found.remark
+        if results["bound"] and results["idle"] and not (slugs or failure):
+            slugs = two_mistakes({trials[name]: observations[name] for name in ("bound", "idle")})
+        remark = found.remark + (IDLE_THERE if found.remark.startswith("Update ") else "")
         bound = observations["bound"]
         # A loop that makes no update at all is told so, and nothing about clipping.
         stepped = any(observations[name].facts.get("update_epochs") for name in ("bound", "probe"))

@@ -17,8 +17,8 @@ add_mistake(
 )
 add_mistake(
     "window-loss-over-n",
-    "What you send backward for a micro-batch is already its share of the whole window's loss. You divide it once more, so the "
-    "encoders' gradients are too small.",
+    "What each backward brings to the encoders is already a micro-batch's share of the whole window's gradient. You divide it "
+    "once more, so the encoders' gradients are too small.",
     "The loss already averages over all pairs of the window. If you add the parts up, what is left to divide?",
 )
 add_mistake(

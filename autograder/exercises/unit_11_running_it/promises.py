@@ -12,7 +12,7 @@ _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
 _AGAIN = "nothing before the last update may be trained on again."
-_WHOLE = "It resumes from the new checkpoint or from the one before."
+_WHOLE = "Here it resumes from the new checkpoint or from the one before."
 _NUMBERS = 'a new dictionary with the numbers `"loss"`, `"samples_per_second"`, `"effective_batch"` and `"lr"` of this window.'
 _SPEED = "from the end of the previous window, or from when the meter was made, to this call of `update`."
 _LARGEST = "the largest B on each rank that fits and with which the recipe's batch can be met exactly;"
@@ -29,7 +29,7 @@ PROMISES = {
             ),
             Promise(
                 "no folders",
-                "those in a folder of their own would be lost",
+                "(Marking keeps no folders in it",
                 _WITH_A_CHECKPOINT,
                 "checkpoint_in_a_folder_of_its_own",
             ),

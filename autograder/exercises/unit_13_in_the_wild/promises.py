@@ -16,7 +16,7 @@ PROMISES = {
             Promise("looked up", "returns a list with a name for each of them.", _NAMES, "names_looked_up_by_tokens"),
             Promise("measured", "they are off by up to one part in a million.", _NAMES, "names_exact_numbers"),
             Promise("small shares", "they are off by up to one part in a million.", ("windows",), "names_without_small_shares"),
-            Promise("some window", "in some window, token counts differ", ("full",), "names_by_first_window"),
+            Promise("some window", "token counts differ in some window", ("full",), "names_by_first_window"),
             Promise("right leftover", "there is one, of any number", ("leftovers",), "names_of_equal_tokens_unread"),
             Promise(
                 "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"

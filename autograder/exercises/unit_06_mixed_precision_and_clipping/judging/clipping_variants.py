@@ -181,7 +181,7 @@ def clipping_candidates(loop_slugs: tuple[str, ...]) -> tuple[Candidate[Clipping
     base = next((variant for variant, slugs in LOOP_MISTAKES if set(slugs) == set(loop_slugs)), None)
     if base is None:
         return ()
-    return tuple(pairs([Candidate(base, ())], (NO_MISTAKE, *each_alone(CLIP_MISTAKES)), _can_be_told))
+    return tuple(pairs([Candidate(base, ())], (NO_MISTAKE, *each_alone(CLIP_MISTAKES)), can_be_told))
 
 
 @cache
@@ -195,9 +195,9 @@ def _can_meet(loop: Candidate[ClippingVariant], precise: Candidate[ClippingVaria
     """Whether a mistake with scaler or clipping is looked for in a loop with these mistakes."""
     if loop.mistakes not in ((), *COMMON) and any(slug in RARE for slug in precise.mistakes):
         return False
-    return _can_be_told(loop, precise) and (precise.variant.width != "every" or loop == NO_MISTAKE)
+    return can_be_told(loop, precise) and (precise.variant.width != "every" or loop == NO_MISTAKE)
 
 
-def _can_be_told(loop: Candidate[ClippingVariant], clipping: Candidate[ClippingVariant]) -> bool:
+def can_be_told(loop: Candidate[ClippingVariant], clipping: Candidate[ClippingVariant]) -> bool:
     """A threshold is too high or too low for a mean; if a loop forgets to divide, that cannot be told."""
     return loop.variant.weight not in ("one", "sum") or clipping.variant.clip not in ("high", "low", "low samples")

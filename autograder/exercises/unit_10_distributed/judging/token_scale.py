@@ -13,6 +13,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_10_distributed.observing import TokenTrial
 from autograder.judging.number_relations import relation
 from autograder.judging.returned_kinds import returned_instead
+from gradaccum.fingerprint_words import listing
 
 Factor = Callable[[int, Sequence[int]], float]
 """``factor(tokens of this rank, tokens of every rank)``"""
@@ -43,7 +44,7 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
         f"{one[k]:.4g}" == f"{_share(local, trial.calls[k]):.4g}" for local, one in zip(trial.calls[k], factors, strict=True)
     )
     digits = 7 if alike else 4
-    tokens, found = " and ".join(map(str, trial.calls[k])), " and ".join(f"{one[k]:.{digits}g}" for one in factors)
+    tokens, found = listing(trial.calls[k]), listing(f"{one[k]:.{digits}g}" for one in factors)
     if not any(trial.calls[k]):
         return f"Ranks with {tokens} tokens get {found}, where each of them has to get 0."
     return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
