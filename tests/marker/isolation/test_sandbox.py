@@ -313,7 +313,7 @@ def test_a_fork_server_that_dies_during_a_submission_costs_only_that_submission(
     finally:
         del fork_server._ask
     assert (marks.score, marks.verdicts[0].failure.kind) == (0, "died")
-    assert marker.mark(quick, limits=LIMITS).score == 1
+    assert marker.mark(quick).score == 1  # under the usual limits, for a new fork server starts first
 
 
 @pytest.mark.slow
