@@ -78,9 +78,9 @@ from gradaccum.ranks import on_ranks
 # returns a list of what they returned. The processes talk through `torch.distributed`, with a library called gloo. On GPUs it
 # would be NCCL, and the code would be the same.
 #
-# Only one function of `torch.distributed` that you will call talks to the others, the **all-reduce**: each rank brings a
-# tensor, and each leaves with the sum. It works **in place** and returns nothing. `dist.get_world_size()` tells each how many
-# ranks there are, W.
+# Only one of the functions of `torch.distributed` that you will call talks to the other ranks, the **all-reduce**: each rank
+# brings a tensor, and each leaves with the sum. It works **in place** and returns nothing. `dist.get_world_size()` says how
+# many ranks there are, W.
 
 
 # %%

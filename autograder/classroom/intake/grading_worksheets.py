@@ -41,7 +41,7 @@ NOT_HANDED_IN = ("", "-")
 TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p")
 """``Sunday, 22 November 2026, 6:30 PM``, and the same in American English. Seconds are left out."""
 
-OTHER_ASSIGNMENT = "so it is that of another assignment, and no times are noted; give the one of the unit's own"
+OTHER_ASSIGNMENT = "so it seems to be another assignment's, and none of its times is noted; give that of the unit's own"
 UNMATCHED = f"matches no single student of the class; unless they have left it, add it to {FILE_OWNERS.name} by hand"
 
 
@@ -154,7 +154,8 @@ def note_times(course: CourseDirectory, unit: str, times: Mapping[str, tuple[dat
             advice = "it stays; delete that file if the worksheet is right, and give the worksheet again"
             complaints.append(f"{student}, {unit}: {error}, the worksheet {time:%Y-%m-%d %H:%M} UTC; {advice}")
     if TAKEN not in done and len(others) > max(1, len(done)):
-        return Times(0, 0, (f"no notebook of {unit} came from Moodle under a number of this worksheet, {OTHER_ASSIGNMENT}",))
+        found = f"{len(others)} notebooks of {unit} came from Moodle under other numbers than those of this worksheet"
+        return Times(0, done.count(UNCHANGED), (f"{found}, {OTHER_ASSIGNMENT}",))
     return Times(done.count(TAKEN), done.count(UNCHANGED), (*others, *complaints))
 
 

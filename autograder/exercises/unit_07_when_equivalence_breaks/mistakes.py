@@ -84,7 +84,7 @@ for _slug, _message, _hint in (
     (
         "kept-not-taken",
         "You mix up what is taken from the batch, the momentum, with what is kept of the old value, 1 − momentum.",
-        "Which of the two multiplies from pass to pass? Take the root of that one, and return what is left of 1.",
+        "Which of the two multiplies from pass to pass? Take the root of that one. How much is then taken from the batch?",
     ),
     (
         "beta-unchanged",

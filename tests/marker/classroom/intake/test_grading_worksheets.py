@@ -138,8 +138,8 @@ def test_the_worksheet_of_another_assignment_is_not_believed(school):
     written, known, complaint = noted(school, other)
     assert (written, known) == (0, 0)
     assert complaint == (
-        f"no notebook of {UNIT} came from Moodle under a number of this worksheet, so it is that of another assignment,"
-        " and no times are noted; give the one of the unit's own"
+        f"2 notebooks of {UNIT} came from Moodle under other numbers than those of this worksheet, so it seems to be another"
+        " assignment's, and none of its times is noted; give that of the unit's own"
     )
     assert noted(school, EARLY + BOB) == (2, 0, "")
     _, _, complaint = noted(school, EARLY.replace("11", "91", 1) + BOB)
