@@ -3,6 +3,6 @@
 SHOWN = {
     "One line": ("tail-scale", "token-mean-of-means"),
     "A trainer with hooks": ("double-scale",),
-    "Predict: what was meant": ("test-without-steps",),
+    "Stretch: what was meant": ("test-without-steps",),
 }
 """Slugs of mistakes by the heading of the section, exactly as it is written in the notebook."""
