@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from autograder.support.counted import counted
+from autograder.support.side_by_side import side_by_side
 
 Numbers = Sequence[float]
 
@@ -80,11 +81,12 @@ def rows_in_words(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
     if words := rows_relation(found, due, each, tolerance):
         return words
     rows = zip(found, due, strict=False) if [len(row) for row in found] == [len(row) for row in due] else ()
-    for epoch, (row, right) in enumerate(rows):
-        for k, (one, other) in enumerate(zip(row, right, strict=True)):
+    for epoch, pair in enumerate(rows):
+        for k, (one, other) in enumerate(zip(*pair, strict=True)):
             if not _same(one, other, tolerance):
                 where = f" of epoch {epoch + 1}" if len(due) > 1 else ""
-                return f"Number {k + 1}{where} is {one:.4g}, where {other:.4g} is due."
+                yours, right = side_by_side(one, other)
+                return f"Number {k + 1}{where} is {yours}, where {right} is due."
     return ""
 
 

@@ -36,7 +36,7 @@ NOISE = {"equal": 0.0, "alike": 0.3, "different": 3.0}
 class Settings:
     """What is added up, in which dtype, and how many addends are looked at."""
 
-    addends: str = control("equal", "Addends", {"all 1": "equal", "alike": "alike", "very different": "different"})
+    addends: str = control("equal", "Addends", {"all 1": "equal", "alike": "alike", "like gradients": "different"})
     precision: str = control("bfloat16", "The sum is kept in", tuple(LOOKS))
     count: int = control(1024, "N", (4, 64, 256, 1024, 4096))
 
@@ -134,7 +134,7 @@ def typically_off(count: int) -> str:
 
 def in_words(error: float) -> str:
     """A relative error, short."""
-    if error >= 0.001:
+    if error >= 1e-5:
         return f"{100 * error:.2g}%"
     return f"{error:.0e}" if error else "exactly 0"
 

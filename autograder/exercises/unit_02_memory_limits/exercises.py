@@ -25,6 +25,7 @@ from autograder.judging.calls import in_words, judge_calls
 from autograder.judging.failures import first_failure
 from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain
+from autograder.support.side_by_side import side_by_side
 from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
 
@@ -169,7 +170,8 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
     own, least = (squares(line, *trial.arguments) for line in (found, due))
     if f"{own:.2g}" == f"{least:.2g}":
         return "This is not the least-squares line, though its squares add up to nearly as little."
-    return f"This is not the least-squares line: the sum of its squares is {own:.3g}, where {least:.3g} is possible."
+    its_own, possible = side_by_side(own, least, 3)
+    return f"This is not the least-squares line: the sum of its squares is {its_own}, where {possible} is possible."
 
 
 def _no_pair_message(found: Plain | None, due: str) -> str:
@@ -252,10 +254,8 @@ class PlanMicroBatches(Exercise[CallTrial]):
         verdict = judge_calls(
             self, trials, observations, _part_of, plan, WRONG_PLANS, message, refusal=refusal, described=PLANS_IN_WORDS
         )
-        silent = any(
-            "value" in observations[name].facts or "type" in observations[name].facts
-            for name in ("none 0", "none 1", "none 2", "none 3")
-        )
+        misfits = [observations[name] for name in ("none 0", "none 1", "none 2", "none 3")]
+        silent = all("value" in seen.facts or "type" in seen.facts for seen in misfits)
         named = (*verdict.mistakes, mistake("misfit-not-refused")) if silent else verdict.mistakes
         return _require_ints(replace(verdict, mistakes=named), observations)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -234,6 +235,9 @@ puzzle, on whose problem their fingerprints differ from those six."""
 PUZZLE_PROBLEM = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
 
 
+TURNED_ROUND = "Your dictionary has the letters as values. They are its keys, and the names its values."
+
+
 class NameThatLoop(Exercise[None]):
     """``name_that_loop() -> dict[str, str]``: for each letter the slug of its mistake."""
 
@@ -252,7 +256,7 @@ class NameThatLoop(Exercise[None]):
         if "answers" not in seen.facts:
             message = returned_instead(seen.facts["type"], "a dictionary")
             return self.verdict({part.name: message for part in self.parts})
-        answers = {k.strip().upper(): v.strip().lower().replace("_", "-") for k, v in seen.facts["answers"].items()}
+        answers = {k.strip().upper(): re.sub(r"[\s_]", "-", v.strip().lower()) for k, v in seen.facts["answers"].items()}
         wrong = [letter for letter, slug in PUZZLE.items() if answers.get(letter) != slug]
         results = {}
         for part, letters in zip(self.parts, ("ABC", "DEF"), strict=True):
@@ -260,6 +264,8 @@ class NameThatLoop(Exercise[None]):
             results[part.name] = f"Look again at {listing(missed)}." if missed else ""
         absent = [letter for letter in PUZZLE if letter not in answers]
         unknown = [letter for letter in wrong if letter in answers and answers[letter] not in CANDIDATES]
+        if answers and len(absent) == len(PUZZLE) and set(answers.values()) <= {letter.lower() for letter in PUZZLE}:
+            return self.verdict(results, remark=TURNED_ROUND)
         remarks = (
             f"Your dictionary has no entry for {listing(absent)}." if absent else "",
             f"What you give for {listing(unknown)} is not one of the names in the list." if unknown else "",

@@ -116,7 +116,7 @@ add_mistake(
 add_mistake(
     "cost-turned-round",
     "You return the two numbers in the wrong order.",
-    "Read the first line of the exercise: which one comes first?",
+    "What does the line below def say: which one comes first?",
 )
 add_mistake(
     "first-pass-forgotten",

@@ -25,7 +25,8 @@ for _slug, _message, _hint in (
     (
         "never-sync",
         "No update holds a gradient that another rank has computed for the same window.",
-        "Which call tells the others? In which micro-batch of a window must it not be switched off?",
+        "Which call tells the others: that of the wrapped model, or of the model inside it? In which micro-batch of a window "
+        "must sharing not be switched off?",
     ),
     (
         "sync-wrong-one",

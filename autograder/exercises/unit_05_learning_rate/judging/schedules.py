@@ -20,6 +20,7 @@ from autograder.judging.number_relations import rows_in_words
 from autograder.judging.reported_losses import CHANGED_LATER, Losses, loss_mistakes, same_numbers, window_losses
 from autograder.judging.tolerances import close
 from autograder.support.counted import counted
+from autograder.support.side_by_side import side_by_side
 from gradaccum.diagnosis.search import Candidate, each_alone, first_match
 from gradaccum.loops.schedules import WRONG_SCHEDULES
 
@@ -124,8 +125,10 @@ def rates_in_words(trial: ScheduleTrial, seen: Observation) -> str:
     for k, (rate, due) in enumerate(zip(used, of_schedule, strict=False)):
         if not math.isclose(rate, due, rel_tol=SAME_RATE):
             others = [j + 1 for j, other in enumerate(of_schedule) if math.isclose(rate, other, rel_tol=SAME_RATE)]
-            said = f"the rate that is due for update {others[0]}" if others else f"the rate {rate:.4g}, where {due:.4g} is due"
-            return f"Update {k + 1} uses {said}."
+            if others:
+                return f"Update {k + 1} uses the rate that is due for update {others[0]}."
+            used_here, due_here = side_by_side(rate, due)
+            return f"Update {k + 1} uses the rate {used_here}, where {due_here} is due."
     return ""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.observing.meter import MeterTrial
 from autograder.judging.number_relations import rows_relation
+from autograder.support.side_by_side import side_by_side
 
 
 def due(trial: MeterTrial) -> dict[str, list[float]]:
@@ -59,8 +60,9 @@ def difference(trials: Mapping[str, MeterTrial], observations: Mapping[str, Obse
                 found = [reported(observations[name], key) or () for name in trials]
                 wanted = [due(trial)[key] for trial in trials.values()]
                 words = rows_relation(found, wanted, f"Each number under {key!r}", CLOSE)
+                here, there = side_by_side(yours, right)
                 return (
-                    f"The numbers under {key!r} are not those of the windows. {name}, window {k}: {yours:.4g}, due {right:.4g}."
+                    f"The numbers under {key!r} are not those of the windows. {name}, window {k}: {here}, due {there}."
                     f"{words and f' {words}'}"
                 )
     return f"The numbers under {key!r} are not those of the windows."

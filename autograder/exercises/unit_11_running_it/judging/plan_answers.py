@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from autograder.contract.observation import Observation
+from autograder.exercises.unit_11_running_it.judging.plans import Call
 from autograder.judging.calls import in_words
 from autograder.observing.calls import CallTrial, Plain
+from autograder.support.counted import counted
 
 KEYS = {"micro_batch_size", "accumulation_steps", "effective_batch"}
 
@@ -33,7 +38,19 @@ def plan_message(trial: CallTrial, value: Plain | None) -> str:
         if type(entry) not in (int, float):
             return f"Your plan holds {in_words(entry)} under {key!r}."
     returned = RETURNED.format(", ".join(map(str, trial.arguments)), **{key: in_words(value[key]) for key in KEYS})
-    return f"{NOT_DUE} {returned}"
+    return f"{NOT_DUE} {returned}{_why_not(Call(*trial.arguments), value)}"
+
+
+def _why_not(call: Call, plan: Mapping[str, Any]) -> str:
+    """Which condition a micro-batch breaks, as a sentence to append; empty if it breaks none, or is no integer."""
+    size = plan["micro_batch_size"]
+    if type(size) is not int or size < 1 or call.batch % call.ranks:
+        return ""
+    if size > call.room:
+        return " The budget has room for " + (counted(call.room, "sample") if call.room > 0 else "not even one sample") + "."
+    if call.share % size:
+        return f" A rank has a share of {counted(call.share, 'sample')}, which {size} does not divide."
+    return ""
 
 
 def in_integers(seen: Observation) -> bool:

@@ -19,7 +19,7 @@ def windows(config):
 def train(config):
     run = config.build()
     if config.checkpoint and os.path.exists(config.checkpoint):
-        saved = torch.load(config.checkpoint, map_location=config.device)
+        saved = torch.load(config.checkpoint)
         for name, part in run.parts().items():
             part.load_state_dict(saved[name])
     for window in islice(windows(config), run.history.updates, None):

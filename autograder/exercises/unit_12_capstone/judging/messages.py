@@ -23,6 +23,7 @@ from autograder.judging.left_behind import MESSAGES
 from autograder.judging.number_relations import relation
 from autograder.judging.returned_kinds import returned_instead
 from autograder.support.counted import counted
+from autograder.support.side_by_side import side_by_side
 from gradaccum.capstone.config import Config
 
 NAMES = {
@@ -251,8 +252,8 @@ def _history_in_words(found: History | None, wanted: History) -> str:
         for what in ("rates", "losses"):
             if found and not same(found[what][k : k + 1], wanted[what][k : k + 1]):
                 name = {"rates": "rate", "losses": "loss"}[what]
-                numbers = f"{found[what][k]:.4g}, where {wanted[what][k]:.4g} is due"
-                return f" In its history, the {name} of update {k + 1} is {numbers}."
+                yours, right = side_by_side(found[what][k], wanted[what][k])
+                return f" In its history, the {name} of update {k + 1} is {yours}, where {right} is due."
     return ""
 
 

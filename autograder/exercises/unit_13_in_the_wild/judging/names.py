@@ -9,6 +9,7 @@ from autograder.exercises.unit_13_in_the_wild.judging.playing import NAMED, name
 from autograder.exercises.unit_13_in_the_wild.observing.trainers import Build
 from autograder.judging.calls import Formula
 from autograder.support.counted import counted
+from autograder.support.side_by_side import side_by_side
 
 CLOSE = 1e-4
 """Difference up to which two shares are the same: what is given is off by 1e-6, shares of other trainers by more than 1e-3."""
@@ -71,7 +72,7 @@ def names_message(fingerprints: Given, found: object) -> str:
     rows = f"{updates} updates, the first of which begins" if updates != 1 else "1 update, which begins"
     return (
         f"{len(wrong)} of {len(due)} names {verb} wrong. Number {first + 1} has N = {given['accumulation_steps']}, "
-        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {rows} with {shares}. "
+        f"micro-batches of {', '.join(map(str, given['tokens']))} tokens and {rows} (rounded) with {shares}. "
         f"You say {said}.{_instead(given, found[first])}{_taken_for(found, due)}"
     )
 
@@ -90,9 +91,10 @@ def _instead(given: Mapping[str, Any], said: object) -> str:
     update, micro_batch, would, holds = next((one for one in shares if abs(one[2] - one[3]) >= CLOSE), (0, 0, 0.0, 0.0))
     if not update:
         return ""
+    of_that_name, here = side_by_side(would, holds, 3)
     return (
-        f" Update {update} of a trainer of that name would hold {would:.3g} of micro-batch {micro_batch}, "
-        f"and here it holds {holds:.3g}."
+        f" Update {update} of a trainer of that name would hold {of_that_name} of micro-batch {micro_batch}, "
+        f"and here it holds {here}."
     )
 
 

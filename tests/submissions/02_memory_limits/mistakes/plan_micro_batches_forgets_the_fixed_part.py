@@ -1,7 +1,7 @@
 """Spends the whole budget on samples."""
 
 EXERCISE = "plan_micro_batches"
-MISTAKES = ("fixed-forgotten", "misfit-not-refused")
+MISTAKES = ("fixed-forgotten",)
 LOST = ("largest", "full", "none")
 
 
