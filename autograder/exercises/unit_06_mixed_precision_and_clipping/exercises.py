@@ -13,22 +13,15 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.amp_diagnosis import amp_diagnosis, to_search
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.amp_results import (
-    FORWARDS,
     USUAL_SCALE,
     amp_results,
 )
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import amp_loop
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_mistakes import (
     clipping_in_words,
     clipping_mistakes,
     two_mistakes,
-)
-from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import (
-    REPLACED,
-    SCALING_IN_WORDS,
-    ClippingVariant,
-    amp_candidates,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     LOST_IN_SUMS,
@@ -48,28 +41,21 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
-    AMP_TOLERANCE,
     CLIP_TOLERANCE,
     LEFTOVER_NOT_CLIPPED,
-    STAYING,
     always_clipped,
-    calls_message,
     clipped_norms,
     cut_message,
-    in_another_dtype,
     lengths_in_words,
     mixed_message,
     norms_message,
     on_both_sides,
     parameters_message,
-    scale_message,
-    scales_in_words,
     squared_norms,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.scaler_refusals import mistakes_before_refusal
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import (
-    SCALER_CALLS,
     AmpTrial,
     ClipTrial,
     Float32SumTrial,
@@ -79,7 +65,6 @@ from autograder.judging.large_batches import AFTER_INFINITY, for_one, large_batc
 from autograder.judging.left_behind import MODEL, kept_message, outside_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
-from gradaccum.diagnosis.search import each_alone, first_match
 from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
@@ -90,10 +75,6 @@ IDLE_THERE = " No norm reaches max_norm there, so nothing has to be clipped."
 BINDING, IDLE = 0.1, 1e7
 """Thresholds as a share of the smallest norm that is due. A binding one still binds if it is N times too high; an idle one has
 to be idle for scaled gradients as well."""
-
-
-ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite", "overflowed", "together", "clip alone")
-"""Trials in mixed precision that are judged by themselves, and not with the others to find mistakes."""
 
 
 class TrainEpochClipped(Exercise[ClipTrial]):
@@ -261,57 +242,17 @@ class TrainEpochAmp(Exercise[AmpTrial]):
     def judge(self, trials: Mapping[str, AmpTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: replay_amp(amp, trial) for name, trial in trials.items()}
         found = amp_results(trials, observations, due)
-        results, said = found.messages, found.said
+        results = found.messages
         failure = first_failure(observations)
-        several = {name: seen for name, seen in observations.items() if name not in ALONE}
         if failure or not any(results.values()):
-            slugs = mistakes_before_refusal(list(several.values()), trials["float16"].loop.problem.accumulation_steps)
+            slugs = mistakes_before_refusal(
+                list(to_search(observations).values()), trials["float16"].loop.problem.accumulation_steps
+            )
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
-
-        def alike(seen: Observation, other: Observation) -> bool:
-            return not (other.failure or parameters_message(seen, other, AMP_TOLERANCE) or scale_message(seen, other))
 
         if found.joined and not found.moves:
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
-        shown = {name: seen for name, seen in several.items() if found.whole or name != "leftover"}
-        shown = {"together": observations["together"]} if found.together else shown  # all else is right
-
-        def as_often(seen: Observation, other: Observation) -> bool:
-            return alike(seen, other) and seen.facts["scaler_updates"] == other.facts["scaler_updates"]
-
-        def replayed(variant: ClippingVariant, name: str) -> Observation:
-            return replay_amp(amp_loop(variant), trials[name])
-
-        match = first_match(amp_candidates(), shown, replayed, alike)
-        slugs = match.mistakes if match else ()
-        rare = None if match else first_match(each_alone(SCALING_IN_WORDS), shown, replayed, as_often)
-        broken = several["inf"].facts
-        replaced = "inf-left-out" in slugs and broken["backwards"] == broken["micro_batches_seen"]  # left out it is not
-        slugs = tuple(slug for slug in slugs if not (replaced and slug == "inf-left-out"))
-        if several["float16"].facts["backwards"] < sum(map(len, trials["float16"].loop.problem.epochs)):
-            # A gradient that never existed looks like one that was cleared.
-            slugs = tuple("detached" if slug == "zero-every" else slug for slug in slugs)
-        outside = ""
-        if any(seen.facts["converted"] for seen in observations.values()):
-            slugs = ("model-converted",)
-        elif outside := outside_message(observations["float16"]):
-            slugs = ()
-        elif found.rounded or any(in_another_dtype(observations[name], trials[name]) for name in FORWARDS):
-            slugs += ("autocast-missing",)
-        if results["clip"] and not said["clip"] and clipped_norms(observations["clip"], due["clip"], trials["clip"].max_norm):
-            slugs += ("norm-after-clip",)
-        if found.applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
-            slugs += ("inf-applied",)
-        remark = REPLACED if replaced else rare.mistakes[0] if rare and not slugs else outside
-        if not any(seen.facts[call] for seen in observations.values() for call in SCALER_CALLS):
-            remark = remark or "You call none of unscale_, step and update of the scaler that you are given."
-        for name, seen in several.items():
-            remark = remark or outside_message(seen) or calls_message(seen, due[name])
-        remark = remark or scales_in_words({name: (trials[name].scale, observations[name], due[name]) for name in STAYING})
-        for name, wrong in {"float16": found.moves, "together": found.together}.items():
-            if wrong and not remark:
-                remark = lengths_in_words(observations[name], due[name], trials[name].scale)
-        remark = "" if slugs else remark
+        slugs, remark = amp_diagnosis(trials, observations, due, found)
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), remark=remark)
 
 
