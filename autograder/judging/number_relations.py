@@ -64,7 +64,7 @@ def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, t
     every = [(f, d) for f, d in zip(found, due, strict=True) if d]
     for place, k in (("first", 0), ("last", -1)):
         if rows and all(_all_same(f, [d[k]] * len(f), tolerance) for f, d in every):
-            return f"{each} is the one that is due {place}."
+            return f"{each} is the one that is due {place}{' in its epoch' if len(due) > 1 else ''}."
     ahead = [(f, [later[0]] * len(f)) for f, later in zip(found, due[1:], strict=False) if later]
     if any(len(set(d)) > 1 for d in due[:-1]) and all(_all_same(f, made, tolerance) for f, made in ahead):
         return f"{each} is the one that is due when the next epoch begins, where one follows."

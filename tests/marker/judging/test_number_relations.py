@@ -75,8 +75,8 @@ def test_sums_that_start_again_with_each_row_are_recognised_row_by_row():
 
 def test_numbers_that_stay_as_the_first_or_the_last_one_due_are_recognised_in_all_rows():
     due = [[1.0, 2.0, 4.0], [3.0, 5.0]]
-    assert rows_relation([[1.0] * 3, [3.0] * 2], due, "Each rate") == "Each rate is the one that is due first."
-    assert rows_relation([[4.0] * 3, [5.0] * 2], due, "Each rate") == "Each rate is the one that is due last."
+    assert rows_relation([[1.0] * 3, [3.0] * 2], due, "Each rate") == "Each rate is the one that is due first in its epoch."
+    assert rows_relation([[4.0] * 3, [5.0] * 2], due, "Each rate") == "Each rate is the one that is due last in its epoch."
     assert rows_relation([[1.0] * 3, [5.0] * 2], due, "Each rate") == ""
 
 
