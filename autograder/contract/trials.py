@@ -14,13 +14,19 @@ def trial_random(exercise_id: str, seed: int) -> random.Random:
 def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> list[int]:
     """``count`` different sizes for a window's micro-batches, out of ``choices``.
 
-    The smallest of the choices is among them, as some loops leave out micro-batches of a single sample. The last size is not
-    their mean: otherwise a loop that keeps only the last micro-batch would look as if it weighted it by its number of samples.
+    The smallest of the choices is among them, as some loops leave out micro-batches of a single sample. The first size is above
+    their mean, so that a loop that fills its windows with ``count`` times as many samples as the first micro-batch has makes
+    wider ones. The last size is not their mean: otherwise a loop that keeps only the last micro-batch would look as if it
+    weighted it by its number of samples.
     """
     smallest = min(choices)
     sizes = [smallest, *chance.sample([size for size in choices if size != smallest], count - 1)]
     chance.shuffle(sizes)
-    return sizes[::-1] if sizes[-1] * count == sum(sizes) else sizes
+    large = next(k for k, size in enumerate(sizes) if size * count > sum(sizes))
+    sizes[0], sizes[large] = sizes[large], sizes[0]
+    if sizes[-1] * count == sum(sizes):
+        sizes[1], sizes[-1] = sizes[-1], sizes[1]
+    return sizes
 
 
 def uneven_windows(chance: random.Random, choices: Sequence[int], width: int, count: int) -> list[list[int]]:

@@ -48,7 +48,10 @@ OPTIMIZER = (
     "Your function leaves a setting of the optimizer changed, such as its learning rate or its momentum. Every later update "
     "would be made with it. Put it back."
 )
-SEED = "Your function seeds torch's random numbers, so all that runs later draws different ones. Leave that to the caller."
+SEED = (
+    "Your function seeds torch's random numbers, so all that runs later draws different ones. Inside torch.random.fork_rng(), "
+    "or with a generator of your own, seeding changes nothing outside."
+)
 
 NO_USUAL_SEED = 7_420_183
 """What the seed of torch's random numbers seems to be when a function is called. If it is another one then, it was set."""
@@ -98,13 +101,19 @@ class _Owner(NamedTuple):
 
 
 def noting(function: Callable) -> Callable:
-    """The function, which notes after each call what it leaves attached to its arguments. A class is returned as it is."""
+    """The function, which notes after each call what it leaves attached to its arguments. A class is returned as it is.
+
+    The models that it is called with live as long as the function, so that none has the id that another had: what a function
+    keeps by id must not make marks depend on chance.
+    """
     if isinstance(function, type):
         return function
+    models: list[nn.Module] = []
 
     @functools.wraps(function)
     def call(*arguments: object, **keywords: object) -> object:
         before = [_owner(thing) for thing in _things((arguments, keywords))]
+        models.extend(value for value in tree_leaves((arguments, keywords)) if isinstance(value, nn.Module))
         given_run = any(map(_is_run, arguments))
         if not given_run:  # what saves or restores the random numbers of a run must see their state as it is
             _rename_seed()

@@ -235,7 +235,7 @@ MISTAKES: dict[str, tuple[RunVariant, ...]] = {
     "never-zero": (RunVariant(clear="never"),),
     "stale-start": (RunVariant(clear="end"),),
     "step-every": tuple(RunVariant(step="every", weight=w) for w in ("mean", "one", "tokens")),
-    "clip-too-late": (RunVariant(clip="never"),),
+    "not-clipped": (RunVariant(clip="never"),),
     "clip-per-micro-batch": (RunVariant(clip="micro-batch"),),
     "clip-too-early": (RunVariant(clip="early"),),
     "clip-by-value": (RunVariant(clip="value"),),

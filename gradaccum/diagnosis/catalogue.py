@@ -148,8 +148,8 @@ add_mistake(
 # Graph and modes
 add_mistake(
     "retained-graph",
-    "Backward runs on a running sum of losses, so early micro-batches of a window are counted again and again: each row of the "
-    "fingerprint descends like stairs.",
+    "Backward runs on a running sum of losses, so early micro-batches of a window are counted again and again. Where all are "
+    "equally large, each row of the fingerprint descends like stairs.",
     "How many times does the first micro-batch's loss go through backward? Once is enough.",
 )
 add_mistake(
@@ -177,12 +177,12 @@ add_mistake(
 # Bookkeeping
 add_mistake(
     "epoch-prefetched",
-    "The whole epoch is fetched before the first update, but a stream may not fit into memory.",
+    "All windows of an epoch are fetched before the first update, or many of them, but a stream may not fit into memory.",
     "How many micro-batches do you need before you can make the first update?",
 )
 add_mistake(
     "loss-scaled-in-log",
-    "The reported losses are too small, as if they had been scaled for backward.",
+    "Some of the reported losses, or all, are too small, as if they had been scaled for backward.",
     "What is the mean loss over the samples of a window? Is that the number you collect?",
 )
 add_mistake(

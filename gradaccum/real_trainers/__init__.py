@@ -42,7 +42,7 @@ class Release:
         width = 1 + max(k for row in rows for k, share in enumerate(row) if share)
         return {
             "found": [row[:width] for row in self.matrix["found"][:updates]],
-            "tokens": self.matrix["counts"][:width],
+            "tokens": [int(count) for count in self.matrix["counts"][:width]],
             "accumulation_steps": self.seen["accumulation_steps"],
         }
 

@@ -11,7 +11,7 @@ add_mistake(
 )
 add_mistake(
     "counts-twice",
-    "Memory that two operations share is in your count twice, although it is there only once.",
+    "Memory that two saved tensors share is in your count twice, although it is there only once.",
     "When do two tensors share their memory? What tells their storages apart?",
 )
 add_mistake(

@@ -89,7 +89,7 @@ def name_weights(sizes: Sequence[int], found: Sequence[float]) -> tuple[str, ...
     rows = {
         "divided-by-own-samples": [1 / size for size in sizes],
         "divided-by-all-samples": [1 / total for _ in sizes],
-        "samples-of-first-counted": [size / sizes[0] / len(sizes) for size in sizes],
+        "samples-of-one-counted": [size / sizes[0] / len(sizes) for size in sizes],
         "samples-so-far-counted": [size / so_far for size, so_far in zip(sizes, accumulate(sizes), strict=True)],
     }
     for slug, row in rows.items():

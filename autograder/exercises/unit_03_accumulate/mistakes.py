@@ -25,8 +25,8 @@ add_mistake(
     "How do you make the sum over a micro-batch's samples out of their mean?",
 )
 add_mistake(
-    "samples-of-first-counted",
-    "You count all samples as if every micro-batch had as many as the first.",
+    "samples-of-one-counted",
+    "You count all samples as if every micro-batch had as many as one of them has.",
     "How many samples are there in all? Ask every micro-batch.",
 )
 add_mistake(
@@ -56,7 +56,7 @@ add_mistake(
 )
 add_mistake(
     "rate-of-other-n",
-    "You divide by a number that is not always N.",
+    "You divide by another number than N, always or sometimes.",
     "What do you return for N = 1, for 2 and for 40? Only one of the two arguments decides the divisor.",
 )
 add_mistake(
@@ -81,8 +81,8 @@ add_mistake(
 )
 add_mistake(
     "compares-in-any-order",
-    "You ask whether both configurations hold the same two numbers, in any order. Others also make updates of equally "
-    "many samples.",
+    "You answer as if both configurations had to hold the same two numbers, in any order. Others also make updates of "
+    "equally many samples.",
     "Are B=8, N=1 and B=2, N=4 the same update?",
 )
 add_mistake(
@@ -127,7 +127,8 @@ add_mistake(
 )
 add_mistake(
     "ones-refused",
-    "You say no where one configuration has a micro-batch of a single sample, or a single accumulation step.",
+    "You say no where only one of the two configurations has a micro-batch of a single sample, or only one of them a "
+    "single accumulation step.",
     "Are B=8, N=1 and B=1, N=8 the same update?",
 )
 add_mistake(

@@ -269,6 +269,7 @@ class NameThatLoop(Exercise[None]):
         remarks = (
             f"Your dictionary has no entry for {listing(absent)}." if absent else "",
             f"What you give for {listing(unknown)} is not one of the names in the list." if unknown else "",
+            "You give several letters one name, but none is there twice." if len(set(answers.values())) < len(answers) else "",
         )
         return self.verdict(results, remark=" ".join(filter(None, remarks)))
 

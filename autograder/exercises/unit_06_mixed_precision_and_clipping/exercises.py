@@ -42,6 +42,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
     CLIP_TOLERANCE,
+    CLIPPED_BELOW,
     LEFTOVER_NOT_CLIPPED,
     always_clipped,
     clipped_norms,
@@ -155,9 +156,11 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             name = "leftover" if whole else "bound"
             slugs += clipping_mistakes(trials[name], observations[name], found.slugs)
         slugs += reported
-        if results["idle"] and not (slugs or failure):
-            lengthened = always_clipped(observations["probe"], due["probe"], trials["probe"])
-            slugs = ("clip-always",) if lengthened else ()
+        lengthened = results["idle"] and not failure and always_clipped(observations["probe"], due["probe"], trials["probe"])
+        turned = lengthened and "not-clipped" in slugs  # short gradients are lengthened, and long ones as they are
+        slugs = tuple(slug for slug in slugs if not (turned and slug == "not-clipped"))
+        if lengthened and not (slugs or turned):
+            slugs = ("clip-always",)
         if results["bound"] and results["idle"] and not (slugs or failure):
             slugs = two_mistakes({trials[name]: observations[name] for name in ("bound", "idle")})
         remark = found.remark + (IDLE_THERE if found.remark.startswith("Update ") else "")
@@ -171,7 +174,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             results,
             mistakes=tuple(map(mistake, slugs)),
             failure=failure,
-            remark=remark if not slugs else "",
+            remark=CLIPPED_BELOW if turned else "" if slugs else remark,
             expected=found.expected if found.slugs else None,
             found=found.found if found.slugs else None,
         )

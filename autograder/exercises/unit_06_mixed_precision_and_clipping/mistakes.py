@@ -36,7 +36,7 @@ add_mistake(
     "The threshold is for the gradient that an update uses. When is that gradient complete?",
 )
 add_mistake(
-    "clip-too-late",
+    "not-clipped",
     "Your updates are those of gradients that are not clipped, although some of them are longer than max_norm.",
     "Which line reads .grad? Clipping has to happen before it, and to the length that your function is given.",
 )

@@ -29,7 +29,7 @@ PROMISES = {
             Promise("clip", LIKE_UNIT_04, LONG, "clip_never"),
             Promise("once", LIKE_UNIT_04, (*LONG, "norms"), "clip_per_micro_batch"),
             Promise("complete", LIKE_UNIT_04, (*LONG, "idle", "norms"), "clip_too_early"),
-            Promise("before the update", "before its update.", LONG, "clip_too_late"),
+            Promise("before the update", "before its update.", LONG, "clip_after_the_step"),
             Promise("threshold", "clipped to `max_norm`", LONG, "clip_threshold_divided"),
             Promise("whole gradient", "each window's gradient is clipped", LONG, "clip_each_parameter"),
             Promise("groups", "the optimizer may have momentum and several parameter groups.", ("bound",), "clip_each_group"),

@@ -3,7 +3,7 @@
 SHOWN = {
     "Explore: order of operations": (
         "clip-per-micro-batch",
-        "clip-too-late",
+        "not-clipped",
         "clip-too-early",
         "clip-before-unscale",
         "unscale-missing",

@@ -81,7 +81,7 @@ def samples_in(batches: list[MicroBatch]) -> int:
 WEIGHED: dict[str, OwnLoop] = {
     "divided-by-own-samples": loop_with(lambda k, batches: 1 / len(batches[k][0])),
     "divided-by-all-samples": loop_with(lambda k, batches: 1 / samples_in(batches)),
-    "samples-of-first-counted": loop_with(lambda k, batches: len(batches[k][0]) / len(batches[0][0]) / len(batches)),
+    "samples-of-one-counted": loop_with(lambda k, batches: len(batches[k][0]) / len(batches[0][0]) / len(batches)),
     "samples-so-far-counted": loop_with(lambda k, batches: len(batches[k][0]) / samples_in(batches[: k + 1])),
 }
 """By mistake of unit 03, a function that makes it."""

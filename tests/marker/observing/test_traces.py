@@ -113,3 +113,9 @@ def test_what_a_function_draws_does_not_depend_on_being_watched():
     due = draws(model)
     torch.manual_seed(5)
     assert torch.equal(noting(draws)(model), due)
+
+
+def test_models_live_as_long_as_the_function_so_that_no_id_is_used_again():
+    watched = noting(lambda model: id(model))
+    assert len({watched(nn.Linear(2, 2)) for _ in range(20)}) == 20
+    assert len({id(nn.Linear(2, 2)) for _ in range(20)}) < 20  # as they would be otherwise

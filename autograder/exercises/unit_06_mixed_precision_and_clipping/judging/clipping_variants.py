@@ -80,7 +80,7 @@ LOOP_MISTAKES: tuple[Candidate[ClippingVariant], ...] = (
 """Loops with mistakes that any loop can have."""
 
 CLIP_MISTAKES: dict[str, tuple[ClippingVariant, ...]] = {
-    "clip-too-late": (ClippingVariant(clip="never"),),
+    "not-clipped": (ClippingVariant(clip="never"),),
     "leftover-unclipped": (ClippingVariant(clip="full"),),
     "clip-per-micro-batch": (ClippingVariant(clip="micro-batch"),),
     "clip-too-early": (ClippingVariant(clip="early"), ClippingVariant(clip="one early")),

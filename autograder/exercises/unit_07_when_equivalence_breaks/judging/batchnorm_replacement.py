@@ -119,7 +119,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
     groups = {path: layer for path, layer in batchnorms(model).items() if _is_group_norm(seen, path)}
     if not groups:
         return (
-            "In this part's model there is no GroupNorm in the place of a BatchNorm, so no weights could be compared."
+            "In what you return there is no GroupNorm in the place of a BatchNorm, so no weights could be compared."
             if trial.kind == "flat"
             else ""
         )
@@ -157,7 +157,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     norms = batchnorms(model)
     if norms and not any(_is_group_norm(seen, path) for path in norms):
         return (
-            "In this part's model no BatchNorm has become a GroupNorm in its place, so there is nothing to judge here yet."
+            "In what you return no BatchNorm has become a GroupNorm in its place, so this part is not judged yet."
             if not seen.facts["same"]
             else "You return the given model itself."
         )

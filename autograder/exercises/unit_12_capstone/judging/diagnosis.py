@@ -28,7 +28,7 @@ T = TypeVar("T", WindowTrial, RunTrial)
 
 WEIGHTS = ("token-mean-of-means", "sequences-for-tokens", "padding-counted", "no-scale", "sum-reduction", "double-scale")
 CLEARS = ("zero-every", "never-zero", "stale-start", "step-every")
-CLIPS = ("clip-too-late", "clip-per-micro-batch", "clip-too-early", "clip-by-value")
+CLIPS = ("not-clipped", "clip-per-micro-batch", "clip-too-early", "clip-by-value")
 SCALED = ("threshold-too-high", "threshold-too-low")
 """Rare, so a whole run is not searched for them together with other mistakes."""
 

@@ -1,7 +1,7 @@
 """Takes the first micro-batch"s size for that of all."""
 
 EXERCISE = "accumulate_gradient"
-MISTAKES = ("samples-of-first-counted",)
+MISTAKES = ("samples-of-one-counted",)
 LOST = ("ragged",)
 
 

@@ -5,7 +5,7 @@ from itertools import islice
 import torch
 
 EXERCISE = "train_epoch_clipped"
-MISTAKES = ("clip-too-late",)
+MISTAKES = ("not-clipped",)
 LOST = ("bound",)
 
 

@@ -6,7 +6,7 @@ from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import tokens_in
 
 EXERCISE = "train_window"
-MISTAKES = ("clip-too-late",)
+MISTAKES = ("not-clipped",)
 LOST = ("clip",)
 
 
