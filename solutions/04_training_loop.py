@@ -432,7 +432,7 @@ check(train_epoch)
 #
 # Here are the right loop and many wrong ones. Find
 #
-# 1. the one whose first window is one micro-batch wide: it updates when `i % N == 0`, which is true of 0;
+# 1. the one whose first window is one micro-batch wide, as if it updated when `i % N == 0`, which is true of 0;
 # 2. the one that divides the leftover by N;
 # 3. the one whose rows go down like stairs: early micro-batches count again with every later one.
 

@@ -70,6 +70,8 @@ def describe(result: Result) -> str:
     if count == n:
         return f"{said}Every window is full, so every weight is {weight}: an average."
     holds = f"one micro-batch, which weighs {weight}" if count == 1 else f"{count} micro-batches, which weigh {weight} each"
+    if len(rows) == 1:
+        return f"{said}The only window is shorter than N, with {holds}: still an average."
     return f"{said}The last window is a leftover of {holds}: again an average."
 
 

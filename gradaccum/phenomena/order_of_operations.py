@@ -242,7 +242,7 @@ def _draw_update(axes: Axes, result: Result) -> None:
     if not result.ruined:
         axes.quiver([0], [0], *result.update[:, None].tolist(), color=color, width=0.012, zorder=3, **arrow)
     axes.plot(*place, marker="o" if result.right else "x", markersize=8, markeredgewidth=2, color=color, zorder=4)
-    said = "no numbers" if result.ruined else "none" if result.skipped else "" if inside else "outside"
+    said = "not a number" if result.ruined else "none" if result.skipped else "" if inside else "outside"
     axes.set(xlim=FRAME[0], ylim=FRAME[1], xticks=[-1, 0, 1, 2], yticks=[-1, 0, 1, 2])
     axes.set_aspect("equal", adjustable="box")
     text: Style = {"fontsize": 9, "transform": axes.transAxes, "bbox": LABEL}
