@@ -99,7 +99,7 @@ def judge_calls(
     *,
     tolerance: float = CLOSE,
     absolute: float = 0.0,
-    refusal: str = "{call} is not refused with a ValueError.",
+    refusal: str = "{call} raises no ValueError, although it should.",
     described: Mapping[str, Formula | tuple[Formula, ...]] = MappingProxyType({}),
     kind: str = "",
 ) -> Verdict:

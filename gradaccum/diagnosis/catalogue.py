@@ -110,8 +110,8 @@ add_mistake(
 )
 add_mistake(
     "tail-scale",
-    "The leftover window's update is too small, as if it were divided by the full number of accumulation steps instead of by"
-    " what it holds.",
+    "The leftover window is divided by the full number of accumulation steps instead of by what it holds, or comes out as if it "
+    "were.",
     "How many micro-batches are in the last window? Is that the number you divide by?",
 )
 
@@ -170,7 +170,8 @@ add_mistake(
 )
 add_mistake(
     "eval-mode",
-    "The model was in evaluation mode, in which layers such as dropout and BatchNorm behave differently than in training.",
+    "The model was in evaluation mode, all of the time or from some moment on. In it, layers such as dropout and BatchNorm "
+    "behave differently than in training.",
     "Which mode is the model in when your function is called, and what changes it?",
 )
 

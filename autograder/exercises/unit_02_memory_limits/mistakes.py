@@ -224,6 +224,6 @@ add_mistake(
 )
 add_mistake(
     "misfit-not-refused",
-    "Not even a single sample fits, and your function does not refuse it with a ValueError.",
+    "Not even a single sample fits, and your function raises no ValueError.",
     "What should a caller learn when no plan exists? Raise what says it.",
 )

@@ -7,8 +7,7 @@ from gradaccum.diagnosis.catalogue import add_mistake
 for _slug, _message, _hint in (
     (
         "sync-every",
-        "Your gradients travel after every micro-batch: N all-reduces per window where one would do. That changes no "
-        "update, but it costs time.",
+        "Your gradients travel after every micro-batch: N all-reduces per window where one would do, which costs time.",
         "Which of a window's backward passes is the only one that has to talk to the other ranks?",
     ),
     (
@@ -90,9 +89,8 @@ for _slug, _message, _hint in (
     ),
     (
         "count-overwritten",
-        "Every rank gets the number of ranks, as if its own count were the sum of all. Beware: all_reduce works in place and "
-        "puts the sum where the count was.",
-        "What is in the tensor after all_reduce? What do you still need from before?",
+        "Every rank gets the number of ranks, as if its own count were the sum of all.",
+        "all_reduce works in place. Which of your tensors holds the sum afterwards, and which your own count? You need both.",
     ),
     (
         "scale-upside-down",

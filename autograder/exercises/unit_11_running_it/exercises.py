@@ -170,7 +170,7 @@ class RunMeter(Exercise):
             "memory": "",
         }
         if all(results[name] for name in ("loss", "throughput", "update")):
-            results["memory"] = "There is no right report yet whose memory could be looked at."
+            results["memory"] = "Memory is looked at once the reports are right."
         elif any(seen.facts.get("kept") != 0 for seen in observations.values()):
             results["memory"] = "Graphs of micro-batches are still alive when their window is over."
             slugs.append("graph-kept")
@@ -253,7 +253,7 @@ class PlanRun(Exercise):
         seen = {name: plan_of(observation) for name, observation in observations.items()}
         verdict = judge_calls(
             *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, plan_message),
-            refusal="What cannot be planned is not refused with a ValueError.",
+            refusal="What cannot be planned raises no ValueError.",
             described=PLANS_IN_WORDS,
         )
         if all("type" in seen[name].facts for name in trials if name.startswith("plan")):

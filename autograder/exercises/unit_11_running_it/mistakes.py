@@ -37,8 +37,8 @@ add_mistake(
 )
 add_mistake(
     "mid-window-checkpoint",
-    "After loading, the run stands in the middle of a window. The gradients accumulated before were in .grad and in no "
-    "state_dict, so they are lost, and the next update is made of the rest.",
+    "After loading, the run stands in the middle of a window. The gradients accumulated before were in .grad, which no "
+    "state_dict holds, and are not there again, so the next update is made of the rest.",
     "At which moments is nothing waiting in .grad? The run knows.",
 )
 add_mistake(
@@ -207,6 +207,6 @@ add_mistake(
 )
 add_mistake(
     "uneven-ranks-not-refused",
-    "The ranks cannot share the recipe's batch evenly, and your function does not refuse it with a ValueError.",
+    "The ranks cannot share the recipe's batch evenly, and your function raises no ValueError.",
     "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
 )

@@ -106,7 +106,7 @@ class PickMicroBatchSize(Exercise):
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        refusal = "A budget too small for a single line is not refused with a ValueError."
+        refusal = "A budget too small for a single line raises no ValueError."
         part_of = lambda name: name.split()[0]  # noqa: E731
         seen = {name: in_integers(one) for name, one in observations.items()}
         verdict = judge_calls(self, trials, seen, part_of, largest, {}, size_message, refusal=refusal)

@@ -137,10 +137,10 @@ add_mistake(
     "A window has several micro-batches. How many tokens do they have together?",
 )
 add_mistake(
-    "measured-on-the-first",
-    "Your size needs more than the budget, as if you had measured a micro-batch of ordinary lines, rounded the bytes or raised "
-    "the budget. Sooner or later a micro-batch with the longest lines will come, and it will not fit.",
-    "How long is a micro-batch after padding? Which lines decide that, and how many bytes does it need in the worst case?",
+    "micro-batch-over-budget",
+    "Your size needs more than the budget. A micro-batch of the longest lines will not fit, and sooner or later one comes.",
+    "Which lines are in the micro-batch that you measure, and how many of them? What do you do to its bytes, and to the "
+    "budget, before you compare them?",
 )
 add_mistake(
     "micro-batch-no-divisor",
@@ -164,7 +164,7 @@ add_mistake(
 )
 add_mistake(
     "micro-batch-smallest",
-    "You return a single line where more fit, which leaves most of the budget, and of the device, unused.",
+    "In the configurations tried you return a single line where more fit. Most of the budget, and of the device, is unused.",
     "What is the largest size that fits?",
 )
 add_mistake(

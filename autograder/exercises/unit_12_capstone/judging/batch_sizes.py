@@ -143,7 +143,7 @@ def _steps(config: Config) -> object:
 
 
 WRONG_SIZES: dict[str, tuple[Callable[[Config], object], ...]] = {
-    "measured-on-the-first": (lambda c: largest(c, lambda size: _first_bytes(c, size)),),
+    "micro-batch-over-budget": (lambda c: largest(c, lambda size: _first_bytes(c, size)),),
     "micro-batch-no-divisor": (
         lambda c: largest(c, sizes=range(c.effective_batch, 0, -1)),
         lambda c: largest(c, sizes=_rounded_halves(c.effective_batch)),

@@ -164,8 +164,12 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if seen.facts.get("written") is not True:
         return "Your run should have stopped after some updates, but it wrote no file at config.checkpoint."
     stopped = history_of(seen, "stopped")
-    if stopped is None or len(stopped["losses"]) != trial.stop_after:
-        return "Your run should have stopped after some updates and returned a history of exactly these, but it did not."
+    due_then, made = trial.stops[0], seen.facts["steps 0"]
+    if made != due_then:
+        return f"Your run should have stopped after {counted(due_then, 'update')}, but it made {counted(made, 'update')}."
+    if stopped is None or len(stopped["losses"]) != due_then:
+        held = "none" if stopped is None else f"one of {counted(len(stopped['losses']), 'update')}"
+        return f"Your run stops after {counted(due_then, 'update')}, but instead of their history it returns {held}."
     if not weights_like(seen, run_due(trial), trial.config, "stopped"):
         return "The weights of the run that was stopped are not those of large batches."
     if not weights_like(seen, due, trial.config):

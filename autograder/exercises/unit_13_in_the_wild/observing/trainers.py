@@ -234,7 +234,7 @@ class Built(Trainer):
 Built.__name__ = Trainer.__name__  # a test that goes by it learns nothing; inspect finds the source by __qualname__
 
 DEEDS = {
-    "trains none": "Your test trains none of the trainers that make_trainer makes.",
+    "trains none": "Your test calls the train() of none of the trainers that make_trainer makes.",
     "leaves one out": "Your test makes several trainers of a kind and does not call the train() of one of them.",
     "data": "Your test changes the data of a trainer.",
     "accumulation_steps": "Your test changes the accumulation_steps of a trainer.",

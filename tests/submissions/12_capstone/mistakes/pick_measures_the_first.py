@@ -3,7 +3,7 @@
 from gradaccum.capstone.budget import activation_bytes
 
 EXERCISE = "pick_micro_batch_size"
-MISTAKES = ("measured-on-the-first",)
+MISTAKES = ("micro-batch-over-budget",)
 LOST = ("fits", "refuse")
 
 
