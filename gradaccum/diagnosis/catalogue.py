@@ -110,8 +110,8 @@ add_mistake(
 )
 add_mistake(
     "tail-scale",
-    "The leftover window is divided by the full number of accumulation steps instead of by what it holds, or comes out as if it "
-    "were.",
+    "The leftover window is divided by the full number of accumulation steps instead of by what it holds, or comes out as if "
+    "it were.",
     "How many micro-batches are in the last window? Is that the number you divide by?",
 )
 
