@@ -125,7 +125,10 @@ class RepairedTrainer(Exercise[RepairTrial]):
             )
 
         def hard(count: int) -> Lengths:
-            return uneven(chance, count, n, 2, 3)
+            while True:  # until each window has a token for each of N micro-batches; those that have fewer are in "empty"
+                lengths = uneven(chance, count, n, 2, 3)
+                if all(sum(map(sum, lengths[k : k + n])) >= n for k in range(0, count, n)):
+                    return lengths
 
         # In float32 fewer digits show: autocast leaves float64 alone, and a model made float64 is not what was given.
         narrow: dict[str, Any] = {"dtype": "float32"}
