@@ -75,9 +75,10 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
         slugs_so_far = tuple(dict.fromkeys((*slugs_so_far, "eval-mode")))
     micro_batches = sum(map(len, trial.problem.epochs))
     forwards, updates = facts["forwards_with_grad"] + facts["forwards_without_grad"], len(facts["update_epochs"])
+    n_times = max(2, trial.problem.accumulation_steps) * micro_batches
     passes = Passes(
         all_seen=facts["micro_batches_seen"] == micro_batches,
-        repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
+        repeated=(facts["backwards"] or facts["forwards_with_grad"]) >= n_times,
         single=forwards <= updates,
     )
     ran = any(facts[what] for what in ("backwards", "forwards_with_grad", "forwards_without_grad"))

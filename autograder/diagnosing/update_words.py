@@ -21,7 +21,7 @@ SAME = 1e-4
 ROUND = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Lengths to which gradients are usually clipped."""
 
-CLIPPED = "No gradient is longer than {:g} at its update: longer ones are clipped to this length, which was not asked for."
+CLIPPED = "No gradient is longer than {:g} at its update: longer ones are shortened to this length, which was not asked for."
 
 Blocks = list[set[int]]
 """The micro-batches in each update, by their number."""
@@ -99,7 +99,8 @@ def _empty_updates(found: Fingerprint, due: Fingerprint, held: Blocks) -> str:
         return ""
     number = sum(not block for block in held)
     more = "1 more update, whose gradient is" if number == 1 else f"{number} more updates, whose gradients are"
-    return f"All updates that are due are there, but your loop makes {more} zero. Momentum moves the parameters even then."
+    moves = "With zeros, momentum moves the parameters even then."
+    return f"All updates that are due are there, but your loop makes {more} zero or None. {moves}"
 
 
 def _doubled_updates(found: Fingerprint, due: Fingerprint) -> str:
@@ -163,7 +164,8 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     if lengths is not None and (limit := _limit(factors, right, lengths)) is not None:
         return CLIPPED.format(limit)
     if all(abs(factors[u] - _if_all_like_first(windows[u].sizes)) <= SAME for u in wrong):
-        return f"{which} is divided by the number of samples it would have if all its micro-batches were as large as the first."
+        large = "if all its micro-batches were as large as the first"
+        return f"{which} counts as if divided by the number of samples it would have {large}."
     for step, words in ((1, "more"), (-1, "less")):
         totals = {u: sum(windows[u].sizes) for u in wrong}
         if all(total + step and abs(factors[u] - total / (total + step)) <= SAME for u, total in totals.items()):

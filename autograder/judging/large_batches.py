@@ -21,7 +21,7 @@ from gradaccum.loops import right, windows
 from gradaccum.problems import ProbeModel, Problem, coupling, flat_parameters, joined, trainable
 from gradaccum.recording import record
 
-SEVERAL_GRAPHS = "The graphs of several micro-batches are in memory at once."
+SEVERAL_GRAPHS = "As much memory is in use at once as the graphs of several micro-batches take."
 JOINED = "Samples of several micro-batches go through the model together."
 NOT_ONE_EACH = "A forward did not get the samples of exactly one micro-batch."
 MOVES_NOTHING = "An epoch of a single window does not move the parameters."

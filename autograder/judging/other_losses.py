@@ -14,13 +14,13 @@ add_mistake(
 )
 add_mistake(
     "loss-of-its-own",
-    "You compute a loss of torch's and not the loss_fn that you are given, which may be any other.",
+    "You compute a loss of your own choice and not the loss_fn that you are given, which may be any other.",
     "What happens in your function when somebody passes another loss_fn?",
 )
 add_mistake(
     "targets-not-cut",
     "You compare the prediction for one sample with the targets of all samples.",
-    "Which shape does the second argument of your loss_fn have? It should have that of the first.",
+    "Which shapes do the two arguments of your loss_fn have? They should be the same.",
 )
 
 OWN_LOSSES: tuple[LossFn, ...] = (F.mse_loss, F.l1_loss, F.smooth_l1_loss)

@@ -15,7 +15,7 @@ from gradaccum.problems import MicroBatch, Problem, joined
 Losses = list[list[float]]
 """For each epoch one number for each window."""
 
-CHANGED_LATER = "A list that your function returned for one epoch was changed when it was called for the next."
+CHANGED_LATER = "What your function returned for one epoch was changed when it was called for the next."
 """What to say of a report that is kept between calls."""
 
 Formula = Callable[[list[float], list[int]], float]

@@ -21,8 +21,8 @@ TOKEN_WORDS = {
         "hint": "How many tokens are there in a micro-batch, and how many in its window? Which do you divide by?",
     },
     "double-scale": {
-        "message": "The gradient of a window is already a mean, but it is also divided by the number of micro-batches, so each "
-        "update is N times too short.",
+        "message": "The gradient of a window comes out as if a mean over its tokens were also divided by the number of "
+        "micro-batches, so each update is too short.",
     },
     "loss-mean-of-means": {
         "message": "The loss reported for a window gives every micro-batch the same weight, although some hold fewer tokens.",
@@ -30,7 +30,7 @@ TOKEN_WORDS = {
     },
     "loss-summed": {
         "message": "The loss reported for a window is a sum, not a mean over its tokens.",
-        "hint": "Would your number change if the same tokens came in more, smaller micro-batches?",
+        "hint": "A mean stays about the same when a window is twice as long. Does your number?",
     },
     "loss-scaled-in-log": {"hint": "What is the mean loss over the tokens of a window? Is that the number you collect?"},
     "loss-of-last": {"hint": "A window has several losses. Which single number represents all of its tokens?"},
@@ -67,7 +67,7 @@ add_mistake(
 )
 add_mistake(
     "empty-is-nan",
-    "Where there are no tokens, your code produces NaN, which is 0 divided by 0, and so is every sum that includes it.",
+    "Where there are no tokens, your code produces NaN, as 0 divided by 0 does, and every sum that includes it is NaN, too.",
     "What does cross_entropy return when every target is ignored, with reduction='mean' and with reduction='sum'?",
 )
 add_mistake(

@@ -50,7 +50,7 @@ def add_mistake(slug: str, message: str, hint: str) -> None:
 # Stepping
 add_mistake(
     "step-every",
-    "The loop updates the parameters after every micro-batch, although an update is due only after N of them.",
+    "The loop makes an update for every micro-batch, although one is due only for N of them.",
     "How many micro-batches go into one update? Count them before you call the optimizer.",
 )
 add_mistake(
@@ -71,7 +71,7 @@ add_mistake(
 )
 add_mistake(
     "zero-before-step",
-    ".grad is empty when the optimizer reads it: it was cleared after the last backward, or never filled.",
+    ".grad holds nothing new when the optimizer reads it, as if it had been cleared after the last backward, or never filled.",
     "What is in .grad just before the optimizer reads it, and which line put it there?",
 )
 
@@ -124,18 +124,18 @@ add_mistake(
 )
 add_mistake(
     "double-scale",
-    "The gradient is divided by the number of micro-batches twice, so each update is N times too short.",
+    "The gradient comes out as if divided by the number of micro-batches twice, so each update is too short.",
     "Follow one micro-batch's gradient to the parameters and count the divisions along the way.",
 )
 add_mistake(
     "lr-scaled-too",
     "The learning rate is lowered, although the one given is meant for the mean gradient of a whole window, so updates are "
     "shorter than they would be at that rate.",
-    "Averaging the gradient and lowering the rate shorten an update in the same way. Which of the two does the task ask for?",
+    "Which of your lines changes the rate, and does the task ask for it? The mean gradient of a window needs no other rate.",
 )
 add_mistake(
     "sum-reduction",
-    "Samples are summed, not averaged, so each micro-batch's gradient is multiplied by its number of samples.",
+    "Each micro-batch's gradient is multiplied by its number of samples, as if samples were summed, not averaged.",
     "What does loss_fn average over? What does the loss of one large batch average over?",
 )
 add_mistake(
@@ -148,14 +148,14 @@ add_mistake(
 # Graph and modes
 add_mistake(
     "retained-graph",
-    "Backward runs on a running sum of losses, so early micro-batches of a window are counted again and again. Where all are "
-    "equally large, each row of the fingerprint descends like stairs.",
-    "How many times does the first micro-batch's loss go through backward? Once is enough.",
+    "Early micro-batches of a window are counted again and again, as if backward ran on a running sum of losses. Where all "
+    "are equally large, each row of the fingerprint descends like stairs.",
+    "How many times does the first micro-batch's gradient join the sum? Once is enough.",
 )
 add_mistake(
     "one-big-batch",
-    "The graph of much or all of a window is in memory at once, where that of one micro-batch is enough.",
-    "When is the graph of the first micro-batch freed? Could it be freed earlier?",
+    "As much memory is in use at once as the graph of much or all of a window takes, where that of one micro-batch is enough.",
+    "What do you keep of the first micro-batch while later ones run? Could it be freed earlier?",
 )
 add_mistake(
     "grad-disabled",
@@ -164,14 +164,14 @@ add_mistake(
 )
 add_mistake(
     "detached",
-    "Some micro-batches contribute no gradient, or some parameters receive none: a loss was cut off from its graph, or "
-    "never went through backward.",
-    "Where does a value lose its history: in detach, in item, or in a new tensor made from numbers?",
+    "Some micro-batches contribute no gradient, or some parameters receive none, as if a loss had been cut off from its "
+    "graph, or had never gone through backward.",
+    "Which losses go through backward, and for which parameters? Does a value lose its history, as in detach or item?",
 )
 add_mistake(
     "eval-mode",
-    "The model was in evaluation mode, all of the time or from some moment on. In it, layers such as dropout and BatchNorm "
-    "behave differently than in training.",
+    "The model, or a part of it, was in evaluation mode, some of the time or always. In it, layers such as dropout and "
+    "BatchNorm behave differently than in training.",
     "Which mode is the model in when your function is called, and what changes it?",
 )
 
@@ -198,6 +198,6 @@ add_mistake(
 )
 add_mistake(
     "loss-summed",
-    "The loss reported for a window is a sum over its micro-batches, not a mean over its samples.",
-    "Would your number change if the same samples came in more, smaller micro-batches?",
+    "The loss reported for a window is a sum, not a mean over its samples.",
+    "A mean stays about the same when a window is twice as long. Does your number?",
 )

@@ -33,7 +33,7 @@ class Passes:
 
     Attributes:
         all_seen: each of them went through the model with gradients on.
-        repeated: there were more passes than micro-batches.
+        repeated: there were so many passes that each micro-batch may have had N.
         single: there was at most one forward for each update, so nothing was repeated in a window, and nothing cleared.
     """
 

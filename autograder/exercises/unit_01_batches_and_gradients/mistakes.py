@@ -4,15 +4,15 @@ from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
     "sums-samples",
-    "You add up the gradients of the samples where their average is due: your gradient is as many times too long as "
-    "there are samples.",
+    "Your gradient is the sum of the samples' gradients where their average is due: it is as many times too long as there "
+    "are samples.",
     "How does the mean of a list of numbers differ from their sum?",
 )
 add_mistake(
     "batch-not-samples",
-    "You take the gradient of the whole batch at once. With a loss_fn that averages, that is the same; with one that adds, it "
-    "is not the mean of the sample gradients.",
-    "What is x[i : i + 1]? Ask for the gradient of that batch of one, for every i.",
+    "Yours is the gradient of the whole batch at once. With a loss_fn that averages, that is the mean of the sample "
+    "gradients; with one that adds, it is not.",
+    "What is x[i : i + 1]? Average the gradients of these batches of one, for every i, whatever loss_fn does.",
 )
 add_mistake(
     "samples-divided-twice",

@@ -36,8 +36,8 @@ add_mistake(
 )
 add_mistake(
     "tensors-let-go",
-    "What your pack returns does not keep the tensors. They are freed while the forward pass is still running, and their "
-    "addresses are given to others, which then look like the same storage.",
+    "Tensors that the backward pass needs are freed while the forward pass is still running, as if your pack did not return "
+    "them. Their addresses are given to others, which then look like the same storage.",
     "What autograd keeps is what pack returns. What does yours return?",
 )
 add_mistake(
@@ -102,7 +102,7 @@ add_mistake(
 )
 add_mistake(
     "line-pairs-broken",
-    "You sort sizes or bytes on their own, so that bytes are no longer next to the size they were measured at.",
+    "Bytes are no longer next to the size they were measured at, as if you had sorted sizes or bytes on their own.",
     "Which two numbers belong together, and do they still after your first line?",
 )
 add_mistake(
@@ -137,7 +137,7 @@ add_mistake(
 )
 add_mistake(
     "single-sample-not-tried",
-    "You never try a micro-batch of a single sample, although sometimes nothing else fits.",
+    "You never plan a micro-batch of a single sample, although sometimes nothing else fits.",
     "What is the smallest size that your loop tries? What is the smallest possible size?",
 )
 add_mistake(

@@ -47,7 +47,7 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
         return ""
     used = (due != 0).any(0)
     if problem.stale and _are_close(problem, gradients[:, used], due[:, used]):
-        return "The .grad of a parameter that no loss depends on still holds what it held before."
+        return "The .grad of a parameter that no loss depends on still holds something of what it held before."
     if len(gradients) != len(due) or not _are_close(problem, gradients[:1], due[:1]):
         return WRONG_GRADIENT
     calls = zip(problem.epochs, gradients.to(due), due, strict=True)
@@ -156,7 +156,7 @@ WRONG_RATES: dict[str, Formula | tuple[Formula, ...]] = {
 """By mistake, the rate that comes of it instead of ``lr / n``."""
 
 RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
-    "You subtract lr/N from the rate, where lr/N is due.": lambda lr, n: lr - lr / n,
+    "You return as much as lr - lr/N, where lr/N is due.": lambda lr, n: lr - lr / n,
     "You divide the rate by 1 + log2(N).": lambda lr, n: lr / (1 + math.log2(n)),
     "You divide the rate by log2(N), or by 1 where that is less.": lambda lr, n: lr / max(1, math.log2(n)),
     "You divide the rate by N rounded to a power of two.": (

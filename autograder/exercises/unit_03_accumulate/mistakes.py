@@ -6,7 +6,8 @@ from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
     "grad-not-filled",
-    "None of your gradient is in .grad when your function returns: it was cleared after the last backward, or never filled.",
+    "None of your gradient is in .grad when your function returns, as if it had been cleared after the last backward, or "
+    "never filled.",
     "What is in .grad at the end of your function, and which line put it there?",
 )
 add_mistake(
@@ -61,7 +62,7 @@ add_mistake(
 )
 add_mistake(
     "rate-rounded",
-    "You round the rate, so it has fewer digits than the one that is due.",
+    "Your rate has fewer digits than the one that is due, as if you had rounded it.",
     "What is left of 0.00001 / 8 when your code has rounded it?",
 )
 add_mistake(
@@ -148,6 +149,6 @@ add_mistake(
 )
 add_mistake(
     "compares-configurations",
-    "You call configurations different whenever they are written differently, although they may average over the same samples.",
+    "You say no to configurations that are written differently, although they may average over the same samples.",
     "Are B=8, N=1 and B=2, N=4 the same update?",
 )

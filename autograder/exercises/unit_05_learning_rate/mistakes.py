@@ -41,7 +41,7 @@ add_mistake(
 )
 add_mistake(
     "whole-ratios",
-    "You divide the two batches as whole numbers and lose what comes after the decimal point.",
+    "Your ratio of the two batches is a whole number: what comes after the decimal point is lost.",
     "What does your ratio become for half the reference batch?",
 )
 add_mistake(
@@ -56,7 +56,7 @@ add_mistake(
 )
 add_mistake(
     "forgets-micro-batch-size",
-    "You treat each micro-batch gradient as if it came from one sample; it is a mean over B of them and less noisy.",
+    "Your number is that of micro-batches with one sample each; a gradient here is a mean over B samples and less noisy.",
     "By how much does averaging B samples shrink the variance?",
 )
 add_mistake(
@@ -101,7 +101,7 @@ add_mistake(
 )
 add_mistake(
     "schedule-never",
-    "The schedule never advances: every update uses the first rate.",
+    "Every update uses the first rate, as if the schedule never advanced.",
     "Who moves the schedule forward?",
 )
 add_mistake(
@@ -111,7 +111,7 @@ add_mistake(
 )
 add_mistake(
     "rate-of-next",
-    "The rate that you report for an update is that of the next one: you read it after the schedule has moved on.",
+    "The rate that you report for an update is that of the next one, as if it were read after the schedule has moved on.",
     "At which moment does the optimizer hold the rate that an update uses?",
 )
 add_mistake(
@@ -121,6 +121,6 @@ add_mistake(
 )
 add_mistake(
     "lr-multiplied",
-    "Your updates use N times the rate that the schedule gives.",
+    "Some of your updates, or all, use N times the rate that the schedule gives.",
     "What decides the rate of an update here? Does your loop have a say in it?",
 )

@@ -27,7 +27,7 @@ add_mistake(
 )
 add_mistake(
     "one-forward",
-    "All samples go through the model in one forward. Nothing is accumulated, and memory grows with their number.",
+    "The samples of 24 micro-batches go through the model in one forward, and its memory grows with their number.",
     "A micro-batch is what fits into memory. How many of them may be in the model at a time?",
 )
 add_mistake(
@@ -72,8 +72,8 @@ add_mistake(
 )
 add_mistake(
     "threshold-too-low",
-    "Your threshold is too low for what you clip: a sum held against the threshold for a mean, or a mean against one that was "
-    "divided.",
+    "Your threshold is too low for what you clip, as when a sum is held against the threshold for a mean, or a mean against "
+    "one that was divided.",
     "At the moment you clip, is a sum in .grad or a mean? How long may it be?",
 )
 add_mistake(
@@ -124,7 +124,7 @@ add_mistake(
 )
 add_mistake(
     "model-converted",
-    "You convert the model, or a copy of it, so that its parameters and .grad are in low precision as well.",
+    "You convert the model, or a copy of it, so that its parameters and .grad are not in float32.",
     "In mixed precision the parameters stay in float32. What chooses the dtype of single operations instead?",
 )
 add_mistake(
@@ -145,9 +145,10 @@ add_mistake(
     "A scaler has three things to do at the end of every window, the last one included: unscale, step, and one more.",
 )
 add_mistake(
-    "autocast-missing",
-    "The model does not compute in the dtype asked for.",
-    "Which block makes operations run in another dtype, which lines belong in it, and for which device and dtype?",
+    "rounded-otherwise",
+    "Your gradients are not rounded like those of forwards under autocast to the dtype asked for.",
+    "Which block makes operations run in another dtype, which lines belong in it, and for which device and dtype? Does "
+    "anything else need to be converted?",
 )
 add_mistake(
     "norm-after-clip",
@@ -156,7 +157,8 @@ add_mistake(
 )
 add_mistake(
     "stream-used-up",
-    "Your loop updates for a list of micro-batches, but makes no update for a stream that can be walked through only once.",
+    "Your loop updates for a list of micro-batches, but no gradient reaches an update for a stream that can be walked through "
+    "only once.",
     "How often does your function go through micro_batches, and what is left of a generator after the first time?",
 )
 add_mistake(

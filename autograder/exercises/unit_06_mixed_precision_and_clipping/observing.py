@@ -232,7 +232,8 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
 
     def note(layer: nn.Module, inputs: Any, out: Tensor) -> None:
         dtypes.add(str(out.dtype).removeprefix("torch."))
-        converted.append(layer.weight.dtype != torch.float32)
+        # A weight that is cast for a call, as functional_call may, is no leaf: its gradient reaches a parameter in float32.
+        converted.append(layer.weight.dtype != torch.float32 and bool(layer.weight.is_leaf))
 
     def loop(
         model: nn.Module,

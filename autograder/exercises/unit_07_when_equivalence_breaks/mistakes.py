@@ -24,7 +24,7 @@ for _slug, _message, _hint in (
     ),
     (
         "froze-affine",
-        "A new GroupNorm's weight or bias has requires_grad=False: its values are kept, but it can no longer be trained.",
+        "A new GroupNorm's weight or bias has requires_grad=False, so it can no longer be trained.",
         "Which of your lines makes the new parameter, and what does it say about requires_grad?",
     ),
     (
@@ -38,7 +38,7 @@ for _slug, _message, _hint in (
     ("wrong-groups", "Your GroupNorms do not have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
     (
         "changes-other-layers",
-        "You also change layers that are neither BatchNorm1d nor BatchNorm2d, or their weights.",
+        "You also change layers that are neither BatchNorm1d nor BatchNorm2d, or what they hold.",
         "Does every other layer come from the given model, values included?",
     ),
     (
@@ -63,7 +63,7 @@ for _slug, _message, _hint in (
     ),
     (
         "shares-parameters",
-        "The result's parameters use the memory of the given model's: if you train one, you train the other.",
+        "Parameters of the result use the memory of the given model's: if you train one, you train the other.",
         "Which of your steps makes new tensors, and which only gives old ones a new name?",
     ),
     (

@@ -16,7 +16,7 @@ add_mistake(
 )
 add_mistake(
     "weights-of-classes",
-    "You add the weight of a class once, however often the class occurs.",
+    "You add up the weights of the classes, however often each class occurs among the targets.",
     "If a class occurs ten times, how often is its weight in the sum of the losses?",
 )
 add_mistake(

@@ -171,7 +171,7 @@ class AccumulateContrastive(Exercise):
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
         variant, slugs = explained
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions
-            slugs = tuple("backward-twice" if slug == "directions-added" else slug for slug in slugs)
+            slugs = tuple("gradient-doubled" if slug == "directions-added" else slug for slug in slugs)
         slugs += scale_slugs(problem, variant, seen) + loss_slugs(problem, variant, seen)
         if {"encoder-not-reached", "temperature-forgotten"} <= {*slugs}:  # no gradient reaches anything: one cause, one name
             slugs = ("encoder-not-reached",)

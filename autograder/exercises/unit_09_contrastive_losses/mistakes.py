@@ -28,19 +28,20 @@ add_mistake(
 )
 add_mistake(
     "temperature-again",
-    "The gradient of logit_scale is a multiple of the one due: it is part of several backward passes, and each carries "
-    "all of it.",
+    "The gradient of logit_scale is a multiple of the one due, as if it were part of several backward passes, and each "
+    "carried all of it.",
     "Go through your backward passes one by one. Which of them reach logit_scale? One is enough.",
 )
 add_mistake(
     "temperature-over-n",
-    "The gradient of logit_scale is divided by N, although it takes part in one backward pass and is complete after it.",
-    "In how many of your backward passes is logit_scale?",
+    "The gradient of logit_scale comes out as if divided by N, although one backward pass can bring all of it.",
+    "In how many of your backward passes is logit_scale? One is enough, and nothing is left to divide then.",
 )
 add_mistake(
     "scale-exponentiated",
-    "You pass info_nce the exponential of logit_scale. It takes the exponential itself, so your logits are far too large.",
-    "Compare your call of info_nce with the one at the beginning of the unit.",
+    "Your logits are scaled by the exponential of logit_scale's exponential, so they are far too large. info_nce takes one "
+    "exponential itself.",
+    "How often is the exponential taken on the way? Compare with the call of info_nce at the beginning of the unit.",
 )
 add_mistake(
     "scale-not-exponentiated",
@@ -48,9 +49,9 @@ add_mistake(
     "What does the formula say of t, and what is logit_scale?",
 )
 add_mistake(
-    "backward-twice",
-    "The loss you return is right, but every gradient is twice the one due: the loss goes backward twice.",
-    "Count the calls that send the window's loss backward.",
+    "gradient-doubled",
+    "The loss you return is right, but the encoders' gradients are twice those due, as if it went backward twice.",
+    "What do you send backward, and how often? Is it the number that you return?",
 )
 add_mistake(
     "own-rows-only",
@@ -88,7 +89,8 @@ add_mistake(
 )
 add_mistake(
     "equal-sizes-assumed",
-    "Your gradients are right with micro-batches of equal size, but not with ragged ones, one of which holds a single pair.",
+    "The encoders' gradients are right with micro-batches of equal size, but not with ragged ones, one of which holds a "
+    "single pair.",
     "In which row of all features does micro-batch k begin, and in which does it end? What shape does a single pair's have?",
 )
 add_mistake(
@@ -98,8 +100,9 @@ add_mistake(
 )
 add_mistake(
     "directions-added",
-    "You add the losses of the two directions, image to text and text to image, instead of taking their mean.",
-    "How many averages does the loss consist of, and how are they combined?",
+    "Your gradients are those of a loss that adds its two directions, image to text and text to image, where their mean is "
+    "due.",
+    "How many averages does the loss consist of, how are they combined, and how often does the result go backward?",
 )
 add_mistake(
     "one-direction",
@@ -125,12 +128,12 @@ add_mistake(
 )
 add_mistake(
     "window-for-each",
-    "You send every sample through its encoder again for each micro-batch. The cache is there to save that.",
-    "Which features are computed again for a micro-batch, and which come from the cache?",
+    "You count N passes, or N + 1, as if every sample went through its encoder again for each micro-batch.",
+    "Follow one sample. In how many micro-batches is it, and what does the cache save?",
 )
 add_mistake(
     "backward-counted",
-    "You count a backward pass as a forward pass.",
+    "You count three passes, as if the backward pass, or another one, were a forward pass.",
     "The exercise asks only for calls of the encoder.",
 )
 add_mistake(

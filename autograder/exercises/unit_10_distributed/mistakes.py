@@ -7,7 +7,8 @@ from gradaccum.diagnosis.catalogue import add_mistake
 for _slug, _message, _hint in (
     (
         "sync-every",
-        "Your gradients travel after every micro-batch: N all-reduces per window where one would do, which costs time.",
+        "As much travels between your ranks as if gradients were shared after every micro-batch: N all-reduces per window "
+        "where one would do, which costs time.",
         "Which of a window's backward passes is the only one that has to talk to the other ranks?",
     ),
     (
@@ -17,9 +18,9 @@ for _slug, _message, _hint in (
     ),
     (
         "sync-around-backward-only",
-        "Your no_sync comes too late: it covers the backward pass but not the forward pass, so every micro-batch still "
+        "Sharing is switched off too late, for a backward pass but not for its forward pass, so that micro-batch still "
         "costs an all-reduce.",
-        "DistributedDataParallel prepares its all-reduce in the forward pass. What has to be inside the with block?",
+        "DistributedDataParallel prepares its all-reduce in the forward pass. When must sharing be switched off, then?",
     ),
     (
         "never-sync",
@@ -29,7 +30,8 @@ for _slug, _message, _hint in (
     ),
     (
         "sync-wrong-one",
-        "Only part of a window is shared: micro-batches after the all-reduce stay with their rank, and the ranks drift apart.",
+        "Only part of a window is shared: the gradients of some of its micro-batches stay with their rank, and the ranks drift "
+        "apart.",
         "An all-reduce shares what is in .grad at that moment. Which micro-batch of the window has to trigger it?",
     ),
     (
@@ -40,13 +42,13 @@ for _slug, _message, _hint in (
     ),
     (
         "shared-out-again",
-        "Some of each rank's own micro-batches are never read. They have been divided among the ranks already, and you "
-        "divide them once more.",
+        "Some of each rank's own micro-batches are in no update, as if you divided among the ranks once more what has been "
+        "divided already.",
         "Whose micro-batches are in the list that a rank is given?",
     ),
     (
         "one-rank-for-all",
-        "All ranks follow the gradients of a single rank, and what the others computed is lost.",
+        "All ranks follow the gradients of a single rank, and the samples of the others count for nothing.",
         "Which operation takes something from every rank?",
     ),
     (
@@ -56,24 +58,24 @@ for _slug, _message, _hint in (
     ),
     (
         "ranks-update-apart",
-        "The ranks do not make the same number of updates: some train while others stand by.",
+        "The ranks do not make the same number of updates: at times one calls step and another does not.",
         "Every rank has its own model. Who moves the parameters of the others?",
     ),
     (
         "rank-sum",
-        "You add gradients up over the ranks instead of taking their mean, so each update is W times too long, where W is the "
-        "number of ranks.",
-        "What does your all-reduce compute, and what does DistributedDataParallel already do?",
+        "Each update is W times too long, where W is the number of ranks, as if gradients were added up over the ranks "
+        "instead of averaged.",
+        "What does your all-reduce compute, what does DistributedDataParallel already do, and what goes backward how often?",
     ),
     (
         "rank-divided-twice",
-        "You divide by the number of ranks twice, so each update is W times too short, where W is that number.",
+        "Each update is W times too short, where W is the number of ranks, as if you divided by W twice.",
         "DistributedDataParallel already averages over the ranks. Who else divides?",
     ),
     (
         "ranks-call-apart",
-        "The ranks do not make the same calls. One returns without an all-reduce that the other makes, and the next one "
-        "that comes along answers it.",
+        "The ranks do not make the same number of calls of torch.distributed. A rank that leaves one out answers it with the "
+        "next that it makes.",
         "What does a rank without tokens still have to do, so that the others learn their sum?",
     ),
     (
@@ -104,7 +106,7 @@ for _slug, _message, _hint in (
     ),
     (
         "world-size-fixed",
-        "Your factor is right for two ranks only.",
+        "With three ranks your factor has a 2 where the number of ranks is due.",
         "Ask torch.distributed how many ranks there are.",
     ),
     (
@@ -119,7 +121,7 @@ for _slug, _message, _hint in (
     ),
     (
         "empty-not-a-number",
-        "Where no rank has tokens your factor is 0/0, which is not a number.",
+        "Where no rank has tokens your factor is no finite number, as if it were 0/0.",
         "What do you divide by when there is nothing to average?",
     ),
 ):

@@ -187,7 +187,7 @@ SILENT = {
 """The mistake of a function that plans where a refusal is due, by trial."""
 
 
-REFUSES_ALL = "You refuse everything. This can be judged once there is a plan where one is possible."
+REFUSES_ALL = "No call of yours ends in a plan. This can be judged once there is one where one is possible."
 
 
 class PlanRun(Exercise):

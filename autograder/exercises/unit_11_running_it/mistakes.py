@@ -26,8 +26,8 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-in-memory",
-    "When save_checkpoint returns, the checkpoint is in no file beside path, but elsewhere, such as in the process's memory, "
-    "and only what is in that folder is left after a kill.",
+    "When save_checkpoint returns, the checkpoint or a part of it is in no file beside path, but elsewhere, such as in the "
+    "process's memory, and only what is in that folder is left after a kill.",
     "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
 )
 add_mistake(
@@ -38,23 +38,24 @@ add_mistake(
 add_mistake(
     "mid-window-checkpoint",
     "After loading, the run stands in the middle of a window. The gradients accumulated before were in .grad, which no "
-    "state_dict holds, and are not there again, so the next update is made of the rest.",
+    "state_dict holds. Without them the next update is made of the rest.",
     "At which moments is nothing waiting in .grad? The run knows.",
 )
 add_mistake(
     "checkpoint-too-old",
-    "You do not save after every update, so a resumed run repeats updates that were made before the kill.",
+    "After some updates nothing new is written, so a resumed run repeats updates that were made before the kill.",
     "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
 )
 add_mistake(
     "older-checkpoint-loaded",
-    "Something is written after every update, and yet the run that load_checkpoint brings back stands at an earlier one.",
+    "Something is written after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
+    "earlier one.",
     "Print run.position when you save and when you load. If there are several files: in which order do you look at …8 and …12?",
 )
 add_mistake(
     "objects-in-the-file",
-    "torch.load refuses what is in your file. It reads tensors, numbers, and dictionaries and lists of these, but no other "
-    "objects.",
+    "torch.load refuses what is in your file. It reads tensors, numbers, texts, and dictionaries and lists of these, but "
+    "hardly any other objects.",
     "What can you get from each object of the run and save in its place?",
 )
 add_mistake(
@@ -86,7 +87,7 @@ add_mistake(
 )
 add_mistake(
     "throughput-of-one-micro-batch",
-    "You divide the samples of one micro-batch by the time of a whole window: N times too few samples per second.",
+    "You divide the samples of one micro-batch by the time of a whole window. Those of its others are missing.",
     "How many samples went through the model between two updates?",
 )
 add_mistake(
@@ -171,7 +172,7 @@ add_mistake(
 )
 add_mistake(
     "size-divides-recipe-only",
-    "Your micro-batch divides the recipe's batch, but not what one rank reads of it: B × N × W misses the recipe's batch.",
+    "Your sizes are chosen as if they had to divide the recipe's batch. They have to divide what one rank reads of it.",
     "If 2 ranks share 90 samples, each reads 45. Can one rank cut these into micro-batches of 18?",
 )
 add_mistake(
@@ -186,12 +187,13 @@ add_mistake(
 )
 add_mistake(
     "budget-of-all-ranks",
-    "You add up the memory of all ranks. A micro-batch lives on one device and has that one's budget.",
+    "Your sizes are as large as if you added up the memory of all ranks. A micro-batch lives on one device and has that "
+    "one's budget.",
     "Whose memory does memory_budget describe?",
 )
 add_mistake(
     "budget-divided-among-ranks",
-    "You divide the memory among the ranks. Each rank has its own device with its own budget.",
+    "Your sizes are those of a budget divided among the ranks. Each rank has its own device with its own budget.",
     "Whose memory does memory_budget describe?",
 )
 add_mistake(

@@ -58,8 +58,8 @@ from gradaccum.problems import best_dtype
 UNIT = "12_capstone"
 
 NAN_STAYS = (
-    "Where .grad holds NaN before the first window, your weights are not those due: NaN stays NaN, whatever it is "
-    "multiplied by."
+    "Where .grad holds NaN before the first window, your weights are not those due: NaN stays NaN in every product, "
+    "sum and difference."
 )
 
 IDLE = 1000.0

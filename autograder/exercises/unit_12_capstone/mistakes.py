@@ -86,7 +86,7 @@ add_mistake(
 )
 add_mistake(
     "resume-starts-over",
-    "A run that should resume begins from scratch.",
+    "A run that should resume makes its updates again, from the very first one on.",
     "There is a file at config.checkpoint. Does your function look for it, and take the weights from it?",
 )
 add_mistake(

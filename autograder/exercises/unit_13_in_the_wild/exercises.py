@@ -38,9 +38,9 @@ from gradaccum.problems.tokens import TokenProblem
 UNIT = "13_in_the_wild"
 
 ONLY_THERE = {
-    "tokens": "It goes wrong only where some parameters are frozen or unused, or where the optimizer has several groups.",
-    "token 0": "It goes wrong only where token 0 is a target, too.",
-    "repeated": "It goes wrong only where a micro-batch comes again in another window of its epoch.",
+    "tokens": "Only one run goes wrong: some of its parameters are frozen or unused, and its optimizer has several groups.",
+    "token 0": "Only one run goes wrong: token 0 is a target there, too.",
+    "repeated": "Only one run goes wrong: a micro-batch comes again in another window of its epoch.",
 }
 """Said of a trainer that is right in all runs but this one."""
 
@@ -51,7 +51,7 @@ OWN_TRAIN = "You override train, and nobody calls yours: the library calls its o
 
 CHANGED_LIST = "Your trainer changes the list of micro-batches that it is given as its data."
 
-OTHER_DATA = "Your trainer puts another list in the place of its data, and windows are cut from that."
+OTHER_DATA = "Your trainer puts something else in the place of its data, and windows are cut from what is there."
 
 
 class NameThoseTrainers(Exercise[CallTrial]):

@@ -16,7 +16,7 @@ add_mistake(
 )
 add_mistake(
     "leftover-not-read",
-    "Your function reads full windows only: what becomes of a leftover makes no difference to it.",
+    "You call trainers right that lose a leftover window, or divide it by N, as if you read full windows only.",
     "Which micro-batches are in no update? What does the last row add up to?",
 )
 add_mistake(

@@ -51,8 +51,8 @@ SAID = {
     "More than one update is made from the same window, where one is due: windows 3 and 5.": even(
         *FULL[:3], FULL[2], *FULL[3:], FULL[4]
     ),
-    "All updates that are due are there, but your loop makes 1 more update, whose gradient is zero. "
-    "Momentum moves the parameters even then.": even(*FULL, range(0)),
+    "All updates that are due are there, but your loop makes 1 more update, whose gradient is zero or None. "
+    "With zeros, momentum moves the parameters even then.": even(*FULL, range(0)),
     "Micro-batch 1 is in 2 updates, where it is due in one.": even(range(1, 4), range(1, 7), *FULL[2:]),
     "Every full window counts as if divided by the number of micro-batches in the last window of its epoch, "
     "where the number of its micro-batches is due.": times([3 / 2, 3 / 2, 1, 3, 1]),
@@ -125,7 +125,7 @@ def test_ragged_windows_divided_by_the_samples_of_their_epoch_are_described():
 
 def test_gradients_of_one_length_that_were_longer_are_called_clipped():
     factors, lengths = [0.5, 0.25, 1.0, 0.125, 1.0], torch.tensor([2.0, 2.0, 1.5, 2.0, 0.3])
-    words = "No gradient is longer than 2 at its update: longer ones are clipped to this length, which was not asked for."
+    words = "No gradient is longer than 2 at its update: longer ones are shortened to this length, which was not asked for."
     assert updates_in_words(times(factors), DUE, lengths) == words
     assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 1.9, 1.5, 2.0, 0.3])) == ""
     assert updates_in_words(times(factors), DUE, torch.tensor([2.0, 2.0, 2.5, 2.0, 0.3])) == ""
@@ -136,7 +136,8 @@ def test_a_window_weighted_by_its_first_micro_batch_is_described():
     due = expected(problem)
     found = replace(due, coefficients=due.coefficients * torch.tensor([[7 / 3], [6 / 9]], dtype=torch.float64))
     words = (
-        "Every window is divided by the number of samples it would have if all its micro-batches were as large as the first."
+        "Every window counts as if divided by the number of samples it would have if all its micro-batches were as large as "
+        "the first."
     )
     assert updates_in_words(found, due) == words
 

@@ -43,7 +43,7 @@ COUNTED_BY_SAMPLES = [
         (
             "stops_at_a_bare_window",
             "bare",
-            "Your loop stops at the window without tokens: what comes after it is not trained on.",
+            "What comes after the window without tokens is not trained on, as if your loop stopped there.",
         ),
     ],
 )

@@ -41,7 +41,7 @@ CHANGED = {"parameters": "parameters-moved", ".grad": "grad-touched", "mode": "m
 MOVED = {
     "parameters-unmoved": "The parameters have not moved.",
     "update-uphill": "The parameters moved the right distance in the opposite direction.",
-    "rate-unused": "The parameters moved by the whole gradient, whatever lr says.",
+    "rate-unused": "The parameters moved by the whole gradient, as if lr were 1.",
     "moved-twice": "The parameters moved twice as far as one update moves them.",
 }
 """By mistake, what is said of an update that is a multiple of the right one."""

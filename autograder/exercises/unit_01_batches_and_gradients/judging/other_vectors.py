@@ -93,4 +93,4 @@ def clipped_in_words(share: float, due: float, vector: Tensor) -> str:
     """That a vector with too small a share of each sample is clipped; empty if its length is not a round number."""
     length = float(vector.norm())
     limit = next((limit for limit in ROUND if abs(length - limit) < 1e-5 * limit), None)
-    return f" Its length is {limit:g}: it is clipped." if limit and 0 < share < due else ""
+    return f" Its length is {limit:g}, as if it were clipped." if limit and 0 < share < due else ""

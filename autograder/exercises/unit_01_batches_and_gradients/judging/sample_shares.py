@@ -136,7 +136,8 @@ def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str,
     if unmix(trial, vector, loss_fn=swapped(trial.loss_fn)).linear:
         return "It is made of gradients of loss_fn with its two arguments in the wrong order.", ("loss-arguments-swapped",)
     if any(unmix(trial, vector, loss_fn=own).linear for own in OWN_LOSSES):
-        return "It is made of gradients of one of torch's losses, not of the loss_fn that is given.", ("loss-of-its-own",)
+        words = "It is made of gradients of another loss, such as the mean squared error, not of the loss_fn that is given."
+        return words, ("loss-of-its-own",)
     if trial.samples > 1 and _with_all_targets(trial, vector).linear:
         return WITH_ALL_TARGETS, ("targets-not-cut",)
     words = vector_in_words(trial, vector)

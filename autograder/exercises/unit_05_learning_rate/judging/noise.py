@@ -102,7 +102,7 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "Your S is the square of the mean length, where the mean of the squared lengths is due.": (
         lambda rows, size: replace(_lengths(rows, size), small=float(rows.norm(dim=1).mean()) ** 2).scale()
     ),
-    "In your estimate of |G|², B and BN have changed places.": (
+    "In your estimate of |G|², S and L have changed places, or B and BN.": (
         lambda rows, size: (w := _lengths(rows, size)).noise() * (len(rows) - 1) / (len(rows) * w.small - w.large)
     ),
     "You correct the noise by the samples of the window, where the number of its micro-batches is due.": (
@@ -111,7 +111,7 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "Your noise is a mean over components, even where you subtract it from L.": (
         lambda rows, size: _with_noise(w := _lengths(rows, size), w.noise() / rows.shape[1])
     ),
-    "Your noise is a mean over components, where their sum is due.": (
+    "Your number is that of a noise averaged over components, where their sum is due.": (
         lambda rows, size: _lengths(rows, size).scale() / rows.shape[1]
     ),
     "Your S is a mean over components, where their sum is due.": (
@@ -151,7 +151,7 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You divide component by component and average the quotients, where both sums are due before the division.": (
         lambda rows, size: float((noise := size * rows.var(0)).div(rows.mean(0).square() - noise / (size * len(rows))).mean())
     ),
-    "You divide B by N, as if it counted the samples of the whole window.": (
+    "Your number is 1/N of what the equations say, as if B counted the samples of the whole window.": (
         lambda rows, size: _lengths(rows, size).scale() / len(rows)
     ),
     **{
@@ -164,13 +164,13 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You leave the first gradient out where there are more than two.": (
         lambda rows, size: _lengths(rows[1:] if len(rows) > 2 else rows, size).scale()
     ),
-    "You divide by the samples of the window at the end, so your number counts windows, where samples are due.": (
+    "Your number is what the equations say divided by the samples of the window: it counts windows, where samples are due.": (
         lambda rows, size: _lengths(rows, size).scale() / (size * len(rows))
     ),
     "You divide each gradient by its own length first, which takes away what is to be measured.": (
         lambda rows, size: _lengths(rows / rows.norm(dim=1, keepdim=True), size).scale()
     ),
-    "You take all samples of the window for those of a micro-batch, so your number is N times too large.": (
+    "Your number is N times too large, as if a micro-batch held all samples of the window.": (
         lambda rows, size: _lengths(rows, size).scale() * len(rows)
     ),
     "Your estimate of |G|² subtracts the noise of a micro-batch from L, which holds only 1/N of it.": (

@@ -60,11 +60,11 @@ SIZES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "Without a world size you assume more than one device.": tuple(
         lambda b, n, world_size=default: b * n * world_size for default in (2, 4, 8)
     ),
-    "You know only the published sizes, and return one of them for all other arguments.": tuple(
+    "The published sizes are right, but for other arguments you return one of these sizes.": tuple(
         lambda b, n, world_size=1, other=other: size if (size := b * n * world_size) in _PUBLISHED else other
         for other in _PUBLISHED
     ),
-    "You know only the published sizes, and leave the world size out of all others.": lambda b, n, world_size=1: (
+    "The published sizes are right, but with others you leave the world size out.": lambda b, n, world_size=1: (
         b * n * world_size if b * n * world_size in _PUBLISHED else b * n
     ),
 }
@@ -139,7 +139,9 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
     "The rule sqrt rounds its factor to a whole number.": (
         _by_ratio(sqrt=lambda r: math.isqrt(int(r))),
         _by_ratio(sqrt=lambda r: round(math.sqrt(r))),
-        _by_ratio(sqrt=lambda r: math.sqrt(int(r))),
+    ),
+    "The rule sqrt takes the root of a ratio that is rounded down to a whole number.": _by_ratio(
+        sqrt=lambda r: math.sqrt(int(r))
     ),
     "The rule sqrt takes only the whole part of a root.": (
         _with_root(lambda lr, reference, batch: lr * math.isqrt(batch) / math.isqrt(reference)),

@@ -75,7 +75,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
     shown = len(used) == sum(map(len, due)) and not used.isnan().any()
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
-        as_used = not updates_right and _same_rates(used, returned)
+        as_used = not updates_right and shown and _same_rates(used, returned)
         words = "" if as_used else _in_words(trial, seen.facts["losses"], due)
         known = "those the updates used, but not" if as_used else "not"
         return f"The numbers returned are {known} the rates that were due.{words and f' {words}'}"

@@ -92,7 +92,7 @@ def _with_what_the_search_misses(
     elif outside:
         slugs = ()
     elif found.rounded or any(in_another_dtype(observations[name], trials[name]) for name in FORWARDS):
-        slugs += ("autocast-missing",)
+        slugs += ("rounded-otherwise",)
     clip = observations["clip"]
     if found.messages["clip"] and not found.said["clip"] and clipped_norms(clip, due["clip"], trials["clip"].max_norm):
         slugs += ("norm-after-clip",)

@@ -119,21 +119,21 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
 }
 """The same for rarer loops, by what they do."""
 
-REPLACED = "You replace infinite numbers in a loss or a gradient, so its window makes an update, where none is due."
+REPLACED = "You replace infinite numbers, or leave them out, so their window makes an update, where none is due."
 
 SCALING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You clip, and measure, only parameters of several dimensions: biases are left out.": (ClippingVariant(clip="matrices"),),
-    "After a window with infinite gradients your epoch ends, so later windows make no update.": (
+    "After a window with infinite gradients, later windows of the epoch make no update, as if it had ended.": (
         ClippingVariant(infinite="stopped"),
     ),
     REPLACED: (ClippingVariant(infinite="zeroed"),),
     "After a window with infinite gradients you set the scale yourself, so the scaler goes on counting good updates.": (
         ClippingVariant(infinite="halved"),
     ),
-    "One autocast spans several updates. It keeps its copies of the parameters, so later windows use old ones.": (
+    "Later windows use the epoch's first parameters, as in one autocast around several updates, which keeps its copies.": (
         ClippingVariant(autocast="epoch"),
     ),
-    "You double the scale yourself after every update, whatever the scaler's own count says.": (
+    "Your scale doubles after every good update, although the scaler you are given would wait for more of them.": (
         ClippingVariant(update="doubled"),
     ),
     "You go on multiplying by the scale of the epoch's beginning after the scaler has changed its own.": (

@@ -107,7 +107,7 @@ def _is_rounded(seen: Observation, dtype: torch.dtype, divisor: int) -> bool:
     return all(((a - a.to(dtype).double()).abs() <= FLOAT32_STEPS * a.abs()).all() for a in sums)
 
 
-LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost: some of them are not added up in float32."
+LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost, as if some were not added up in float32."
 """Said of sums that are right but for what float32 would have kept."""
 
 
@@ -147,12 +147,12 @@ def lengths_in_sums(trial: Float32SumTrial, seen: Observation) -> str:
 
 
 def stalled(seen: Observation, due: dict[str, Tensor]) -> bool:
-    """Whether sums point the right way but stopped growing: in bfloat16 somewhere between a fifth and six sevenths."""
+    """Whether sums stopped growing, some components sooner than others: in bfloat16 between a fifth and six sevenths of all."""
     if seen.tensors.keys() != due.keys() or any(seen.tensors[name].shape != due[name].shape for name in due):
         return False
     found, wanted = _flat(seen.tensors, due), _flat(due, due)
     cosine = torch.nn.functional.cosine_similarity(found, wanted, dim=0)
-    return bool(cosine > 0.9 and 0.2 < found.norm() / wanted.norm() < 0.85)
+    return bool(0.9 < cosine < 0.999 and 0.2 < found.norm() / wanted.norm() < 0.85)
 
 
 def _flat(tensors: dict[str, Tensor], names: Iterable[str]) -> Tensor:

@@ -65,10 +65,10 @@ AS_IN_LOW_PRECISION = (
 WITHOUT_NAN = "Where a gradient is infinite and none is NaN, the parameters after training are not those that are due."
 
 CLIPPED_BELOW = (
-    "Gradients that are longer than max_norm stay as they are, and shorter ones get that length. The condition is turned round."
+    "Gradients that are longer than max_norm stay as they are, and shorter ones get that length: the wrong way round."
 )
 
-LEFTOVER_NOT_CLIPPED = "A leftover window whose norm is above the threshold is not clipped as it should be."
+LEFTOVER_NOT_CLIPPED = "A leftover window whose norm is above the threshold does not move the parameters as it should."
 
 
 def on_both_sides(trial: ClipTrial) -> ClipTrial:

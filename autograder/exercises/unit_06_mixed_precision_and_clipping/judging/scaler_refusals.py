@@ -22,10 +22,11 @@ def mistakes_before_refusal(observations: Sequence[Observation], accumulation_st
     if len(stopped) < len(observations):
         return ()
     unscales, steps, updates = (facts[name] for name in ("unscales", "scaler_steps", "scaler_updates"))
+    every = facts["backwards"] == 2  # stopped at the second micro-batch of a window, which holds more
     if updates == 1 and not unscales and facts["backwards"]:
         return ("scaler-update-every",) if facts["backwards"] == 1 else ("unscale-missing",)
     if unscales >= 2 and not steps and not updates:
-        return ("scaler-update-missing",) if several else ("unscale-each",)
+        return ("scaler-update-missing",) if several else ("unscale-each",) * every
     if steps and not updates:
-        return ("scaler-update-missing",) if several else ("scaler-step-every",)
+        return ("scaler-update-missing",) if several else ("scaler-step-every",) * every
     return ()

@@ -75,9 +75,9 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if any(found[path].get("eps") != layer.eps for path, layer in old.items()):
         return "A GroupNorm does not have the default eps."
     if any(_left_behind(seen, path) for path in old):
-        return "A GroupNorm holds more than a weight and a bias: something of the BatchNorm is still in its state_dict."
+        return "A GroupNorm holds more than a weight and a bias: its state_dict has other entries, as a BatchNorm's has."
     if seen.facts["shared again"]:
-        return "Called once more, your function returns layers that it returned before."
+        return "Called once more, your function returns layers or tensors that it returned before."
     return ""
 
 
@@ -141,7 +141,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
                 return "A GroupNorm's weight or bias is not the BatchNorm's."
             if seen.facts["places"].get(name) != [str(due.dtype), due.device.type]:
                 slugs.append("wrong-dtype")
-                return "A GroupNorm's weight is not in the dtype or on the device of the BatchNorm's."
+                return "A GroupNorm's weight or bias is not in the dtype or on the device of the BatchNorm's."
             if not _equal(found, due):
                 return (
                     "A GroupNorm's weight or bias is close to the BatchNorm's but not equal to it, as if digits had been lost."
@@ -190,7 +190,7 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     """Check that micro-batch gradients add up to the large batch's, in a model that computes what one with GroupNorms does."""
     found = seen.tensors
     if not {"outputs", "large", "accumulated"} <= found.keys():
-        return "The result cannot be run."
+        return "The result cannot be run, or its loss has no gradient."
     if any(layer.get("groups") == CHANNELS for layer in seen.facts["layers"].values()):
         return ""  # one channel a group leaves nothing but rounding of a gradient, and the groups have cost a point already
     if not _near(found["accumulated"], found["large"]):
@@ -199,8 +199,9 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return "Not every BatchNorm has become a GroupNorm in its place, so what the result computes cannot be checked."
     if seen.facts["tied"] != ties_in(trial.model()) or same_model_computes(trial, seen):  # ties cost a point already
         return ""
-    if {*seen.facts["frozen"]} - {*frozen_in(trial.model())}:
-        slugs.append("froze-affine")
+    if new := {*seen.facts["frozen"]} - {*frozen_in(trial.model())}:
+        norms = batchnorms(trial.model())
+        slugs += ["froze-affine"] * any(name.rpartition(".")[0] in norms for name in new)
         return "A weight or bias of the result takes no gradient, while those of the given model do."
     if frozen_elsewhere(trial) - {*seen.facts["frozen"]}:
         return "A parameter of the result takes a gradient, although it is frozen in the given model."

@@ -130,7 +130,7 @@ def stopped_message(trial: TokenLoopTrial, seen: Observation) -> str:
     ]
     shorter = replace(trial, problem=replace(trial.problem, lengths=tuple(until)))
     stops = not seen.failure and trains_like(shorter, seen)
-    return "Your loop stops at the window without tokens: what comes after it is not trained on." if stops else ""
+    return "What comes after the window without tokens is not trained on, as if your loop stopped there." if stops else ""
 
 
 def _lengths_in_words(returned: Losses, due: Losses) -> str:
@@ -146,7 +146,7 @@ def mode_and_memory_message(trials: Mapping[str, TokenLoopTrial], observations: 
     """What is wrong with the mode of the model afterwards, or with the memory that a window needs; empty if nothing is."""
     trial, seen = trials["memory"], observations["memory"]
     if len(observations["tokens"].tensors["gradients"]) < len(reference(trials["tokens"]).tensors["gradients"]):
-        return "The parameters were moved, but not by the optimizer's step."
+        return "Some updates, or all, were not made by the step of the optimizer that you are given."
     if changed := kept_message(observations["tokens"]):
         return changed
     if seen.failure:

@@ -118,7 +118,7 @@ COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You treat micro-batches of one sample as if there were only one.": _of(
         lambda b, n, *kind: cost(b, 1 if b == 1 else n, *kind)
     ),
-    "You count the backward pass as two forward passes.": _of(
+    "You count two passes too many, as if the backward pass were two forward passes.": _of(
         lambda b, n, *kind: (3, 0) if n == 1 else (4, cost(b, n, *kind)[1])
     ),
     "You take the number of pairs in a micro-batch for that of the window.": _of(

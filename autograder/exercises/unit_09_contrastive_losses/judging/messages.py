@@ -117,7 +117,7 @@ def stale_message(trials: Mapping[str, ContrastiveTrial], observations: Mapping[
     if not close(times["clean"], times["encoders"], dtype):
         if scale_message(trials["encoders"], observations["encoders"]):  # what else is wrong may differ from window to window
             return "This can be judged once the gradient of logit_scale is right where .grad held nothing."
-        return "What .grad of logit_scale held before is still in it."
+        return "Where .grad of logit_scale held something before, it is not the gradient due, as if that were still in it."
     return "" if float(times["clean"].abs()) > MIN_SCALE else "This can be judged once logit_scale has a gradient."
 
 
@@ -180,11 +180,14 @@ def loss_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observat
     return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)
 
 
-DIVIDED_IN_LOG = "The loss you return is that of the whole window, divided by the number of micro-batches."
-"""In place of a text that says why: here, the loss that goes backward may be the whole one."""
+OF_THE_WINDOW = {
+    "loss-scaled-in-log": "The loss you return is that of the whole window, divided by the number of micro-batches.",
+    "loss-summed": "The loss you return is that of the whole window, times the number of micro-batches.",
+}
+"""By slug, in place of a text that says why: here, the loss that goes backward may be the whole one."""
 
 
 def in_words_of_windows(slug: str) -> Mistake:
     """The catalogue's entry, in the words of this exercise."""
     entry = mistake(slug)
-    return replace(entry, message=DIVIDED_IN_LOG) if slug == "loss-scaled-in-log" else entry
+    return replace(entry, message=OF_THE_WINDOW.get(slug, entry.message))

@@ -98,7 +98,7 @@ def drift_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     start, _ = due_parameters(trial)
     moved = ranks[0].parameters - start
     if not torch.isfinite(moved.norm()) or not moved[-1].any():
-        return "The parameters of the ranks do not move, or are no longer numbers."
+        return "The parameters do not move on all ranks, or are no longer numbers."
     apart = torch.stack([rank.parameters - ranks[0].parameters for rank in ranks])
     if float(apart.norm(dim=(1, 2)).max()) <= MAX_DRIFT * float(moved.norm()):
         return ""
@@ -122,13 +122,13 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     windows = windows_due(trial)
     due, carried = gradient_bytes(trial) * windows, [bytes_carried(trial, rank) for rank in ranks]
     if any(len(rank.facts["update_epochs"]) != windows for rank in ranks):
-        return f"The optimizers of the ranks did not make the {windows} updates that were due."
+        return f"The optimizers of the ranks did not all make the {windows} updates that were due."
     if any(shares_too_much(trial, rank, windows) for rank in ranks):
         if max(rank.facts["bytes"] for rank in ranks) < max(carried):
             again = max(rank.facts["sent_again"] for rank in ranks)
             return f"In {windows} windows each rank took part in broadcasts of {again:,} bytes in all. None of them was needed."
         return (
-            f"In {windows} windows each rank took part in {max(rank.facts['rounds'] for rank in ranks)} all-reduces of "
+            f"In {windows} windows a rank took part in {max(rank.facts['rounds'] for rank in ranks)} exchanges of "
             f"{max(carried):,} bytes together; {due:,} bytes are enough."
         )
     if (least := min(rank.facts["bytes"] for rank in ranks)) < due:

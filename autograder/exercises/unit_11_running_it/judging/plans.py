@@ -242,7 +242,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You pay the fixed bytes once for each rank, although every rank has memory of its own.": (
         lambda call: _plan(call._replace(fixed=call.fixed * call.ranks)),
     ),
-    "You divide the fixed bytes among the ranks, although every rank needs all of them.": (
+    "With several ranks you pay too few fixed bytes, as if they were divided among the ranks. Every rank needs all of them.": (
         lambda call: _plan(call._replace(fixed=call.fixed / call.ranks)),
     ),
     "You only plan where a rank's whole share fits at once, as if its micro-batches were in memory together.": (
@@ -257,7 +257,9 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You pay the fixed bytes again for each sample, although they are needed once.": (
         lambda call: _plan(call._replace(fixed=0, per_sample=call.fixed + call.per_sample)),
     ),
-    "You keep a part of the budget in reserve.": tuple(partial(_with_reserve, kept=kept) for kept in (0.9, 0.8)),
+    "You leave a part of the budget unused, as if you kept a reserve.": tuple(
+        partial(_with_reserve, kept=kept) for kept in (0.9, 0.8)
+    ),
     "Where the budget ends in the middle of a sample, you sometimes count that sample as well, although it does not fit.": (
         lambda call: _with_room(call, round),
         lambda call: _with_room(call, math.ceil),

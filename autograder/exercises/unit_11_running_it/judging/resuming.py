@@ -31,7 +31,7 @@ ELSEWHERE = "A resumed run does not end, bit by bit, where the uninterrupted one
 
 EVALUATING = "After loading, its model or a part of it is in evaluation mode."
 
-NESTED = "Your files lie in a folder of their own. Only those in the folder of the checkpoint itself are left."
+NESTED = "You make a folder beside the checkpoint. Only files in the folder of the checkpoint itself are left."
 
 UNWRITTEN = "Your save_checkpoint puts nothing into the folder that path is in, and only what is there is left after a kill."
 
@@ -171,6 +171,7 @@ def _read_off(trial: ResumeTrial, kill: int, report: dict[str, Any]) -> tuple[in
     due = uninterrupted(trial).pieces
     wrong = {place: [piece for piece in PIECES if report.get(piece) != due[place][piece]] for place in range(kill + 1)}
     likely = min((boundary(trial, kill), kill), key=lambda place: len(wrong[place]))
-    whole = [place for place in wrong if not wrong[place]]
-    place = whole[-1] if whole and wrong[likely] else likely  # an older state is believed only if it is complete
+    settled = {"model", "optimizer", "position"}  # together they tell an update from all others
+    whole = [place for place in wrong if not wrong[place] or (place and not settled & {*wrong[place]})]
+    place = whole[-1] if whole and wrong[likely] else likely  # an older state is believed only if these are
     return place, wrong[place]

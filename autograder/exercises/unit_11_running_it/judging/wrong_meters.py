@@ -103,7 +103,7 @@ METERS_IN_WORDS: dict[str, tuple[tuple[str, Formula], ...]] = {
     "The first window of your meter begins when its clock shows 0, and not when the meter is made.": (
         ("samples_per_second", lambda t: _over(_samples(t), [s + t.start * (k == 0) for k, s in enumerate(seconds_of(t))])),
     ),
-    "Your meter reports no speed for the first window, as if nobody knew when that began.": (
+    "Your meter reports a speed of 0 for the first window, as if nobody knew when that began.": (
         ("samples_per_second", lambda t: [0.0, *due(t)["samples_per_second"][1:]]),
     ),
     "The first window of your meter begins in the first call of micro_batch, when that micro-batch is over.": (

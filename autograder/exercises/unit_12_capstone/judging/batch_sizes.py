@@ -209,7 +209,7 @@ def _bytes_in_epoch(config: Config, size: int) -> int:
 SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You never try a micro-batch of a single line.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[:-1]),),
     "You never try the whole window as one micro-batch.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[1:]),),
-    "You measure a single line and multiply, although several lines need less than that.": (
+    "Your sizes are those of one or two lines measured and multiplied, although several lines need less than that.": (
         lambda c: largest(c, lambda size: size * bytes_needed(c, 1)),
     ),
     "You leave a part of the budget unused, as if you kept a reserve, or counted something else, too, such as the weights.": (
@@ -222,20 +222,20 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You take the greatest common divisor of the window and the lines there is room for, although a larger divisor may fit.": (
         _common_divisor,
     ),
-    "You compute the bytes of a size from those of others instead of measuring it, and are a little off.": (
+    "Your sizes are a little off, as if you computed the bytes of a size from those of others instead of measuring it.": (
         lambda c: largest(c, lambda size: _on_a_line(c, size)),
     ),
     "Your size may be more than fits, as if you went up to the next divisor or rounded the number of micro-batches down.": (
         _with_rounded_steps,
     ),
-    "You measure the micro-batches of an epoch, in which the longest lines need not come together.": (
+    "Your sizes are those of micro-batches as an epoch has them, in which the longest lines need not come together.": (
         lambda c: largest(c, lambda size: _bytes_in_epoch(c, size)),
     ),
     "You try the sizes that divide 48 lines, whatever the window holds.": (lambda c: largest(c, sizes=divisors(48)),),
     "You stop at the first number of lines that does not divide the window, although a larger one may.": (
         lambda c: largest(c, sizes=_before_the_first_gap(c.effective_batch)),
     ),
-    "You round bytes to MiB before you compare them with the budget.": (
+    "Your size may need a little more than the budget, as if bytes were rounded to MiB before they are compared with it.": (
         lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
         lambda c: largest(c, lambda size: c.budget + round(bytes_needed(c, size) / 2**20) - round(c.budget / 2**20)),
         lambda c: largest(c, lambda size: c.budget + bytes_needed(c, size) // 2**20 - c.budget // 2**20),

@@ -89,8 +89,8 @@ NEARLY_DUE = (
 )
 
 DIGITS_LOST = (
-    "Something has fewer digits than the model: your weights are close to those due, but they are off by more than the "
-    "rounding of its dtype."
+    "Your weights are close to those due, but they are off by more than the rounding of the model's dtype, as if something "
+    "had fewer digits or a small term had come in."
 )
 
 

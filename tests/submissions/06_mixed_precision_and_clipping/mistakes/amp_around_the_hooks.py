@@ -5,7 +5,7 @@ from torch.nn.utils import clip_grad_norm_
 from gradaccum.loops import windows
 
 EXERCISE = "train_epoch_amp"
-MISTAKES = ("autocast-missing",)
+MISTAKES = ("rounded-otherwise",)
 LOST = ("update",)
 
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 
 EXERCISE = "train_epoch_amp"
-MISTAKES = ("autocast-missing",)
+MISTAKES = ("rounded-otherwise",)
 LOST = ("update",)
 
 

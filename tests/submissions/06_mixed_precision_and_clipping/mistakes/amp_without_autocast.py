@@ -5,7 +5,7 @@ from itertools import islice
 from torch.nn.utils import clip_grad_norm_
 
 EXERCISE = "train_epoch_amp"
-MISTAKES = ("autocast-missing",)
+MISTAKES = ("rounded-otherwise",)
 LOST = ("update",)
 
 

@@ -5,7 +5,7 @@ import torch
 from gradaccum.contrastive import info_nce
 
 EXERCISE = "accumulate_contrastive"
-MISTAKES = ("backward-twice",)
+MISTAKES = ("gradient-doubled",)
 LOST = ("encoders", "ragged", "scale", "clean", "memory")
 
 
