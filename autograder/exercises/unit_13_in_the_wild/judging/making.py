@@ -66,7 +66,8 @@ LAST_LOOKS_RIGHT = ("no-scale", "mean-of-means")
 
 WHOLE = {1: 0, 2: 0, 3: 1, 4: 1}
 """How many micro-batches beyond 2 N a trainer of the last part has, by its number, where that is not drawn. The last row shows
-the mistake of number 1 and hides that of number 4."""
+the mistake of number 1 and hides that of number 4. The last early one has N, so that only its early update leaves something
+over."""
 
 
 def uneven(chance: random.Random, count: int, steps: int, *sequences: int) -> Lengths:
@@ -109,7 +110,7 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if part == LEFTOVER and name in LAST_LOOKS_RIGHT:
             left = 1
         if part == WINDOWS:
-            left = 1 if two else WHOLE.get(number, chance.randint(2, steps) if name == "off-by-one-early" else left)
+            left = 1 if two else WHOLE.get(number, steps if name == "off-by-one-early" else left)
         count = 2 * steps + left
         # With so few tokens, one too many for each micro-batch shows even where shares are compared with a coarse tolerance.
         alike = name == "tail-scale" or (part, number) in ALIKE
