@@ -56,18 +56,20 @@ def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", t
     return ""
 
 
-def rows_relation(found: Sequence[Numbers], due: Sequence[Numbers], each: str, tolerance: float = SAME) -> str:
-    """The same for rows of numbers, such as one for each epoch: what is so in all rows of several numbers."""
+def rows_relation(
+    found: Sequence[Numbers], due: Sequence[Numbers], each: str, tolerance: float = SAME, called: str = "epoch"
+) -> str:
+    """The same for rows of numbers, each ``called`` an epoch or something else: what is so in all rows of several numbers."""
     if [len(row) for row in found] != [len(row) for row in due]:
         return ""
     rows = [(f, d) for f, d in zip(found, due, strict=True) if len(set(d)) > 1]
     every = [(f, d) for f, d in zip(found, due, strict=True) if d]
     for place, k in (("first", 0), ("last", -1)):
         if rows and all(_all_same(f, [d[k]] * len(f), tolerance) for f, d in every):
-            return f"{each} is the one that is due {place}{' in its epoch' if len(due) > 1 else ''}."
+            return f"{each} is the one that is due {place}{f' in its {called}' if len(due) > 1 else ''}."
     ahead = [(f, [later[0]] * len(f)) for f, later in zip(found, due[1:], strict=False) if later]
     if any(len(set(d)) > 1 for d in due[:-1]) and all(_all_same(f, made, tolerance) for f, made in ahead):
-        return f"{each} is the one that is due when the next epoch begins, where one follows."
+        return f"{each} is the one that is due when the next {called} begins, where one follows."
     said = {relation(f, d, each, tolerance) for f, d in rows}
     if len(said) == 1 and (words := said.pop()):
         return words

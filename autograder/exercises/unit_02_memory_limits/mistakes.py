@@ -182,7 +182,7 @@ add_mistake(
 )
 add_mistake(
     "does-not-divide",
-    "Your micro-batch is the largest that fits, but the effective batch cannot be divided into micro-batches of that size.",
+    "Your micro-batch is the largest that fits, but the samples that have to be cut are no multiple of its size.",
     "B times N must be exactly the effective batch. Which sizes B allow that?",
 )
 add_mistake(

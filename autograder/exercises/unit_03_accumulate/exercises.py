@@ -153,7 +153,7 @@ class SumFormLr(Exercise[CallTrial]):
         chance = trial_random(self.id, seed)
         # No power of two, and more than any bound that somebody may set.
         widths = (chance.choice([3, 5]), 1e-1), (chance.randint(65, 99), 1e-5), (1, 1e-2)
-        pairs = [(chance.uniform(1, 9) * scale, n) for n, scale in widths]
+        pairs = [(float(f"{chance.uniform(1, 9) * scale:.6g}"), n) for n, scale in widths]  # which a message can give in full
         pairs.append((pairs[0][0], pairs[1][1]))  # an answer that was looked up by one of the two is then a wrong one
         return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}
 
@@ -163,10 +163,8 @@ class SumFormLr(Exercise[CallTrial]):
                 rate, n = trial.arguments
                 times = f"{found * n / rate:.3g}"
                 if not 0 < found * n / rate < float("inf") or times == "1":
-                    return f"For a rate of {rate:.3g} and N = {n}, the rate you return does not make the two updates equal."
-                return (
-                    f"For a rate of {rate:.3g} and N = {n}, the rate you return makes the update {times} times as long as due."
-                )
+                    return f"For a rate of {rate:g} and N = {n}, the rate you return does not make the two updates equal."
+                return f"For a rate of {rate:g} and N = {n}, the rate you return makes the update {times} times as long as due."
             return returned_instead(in_words(found), "a number")
 
         def due(lr: float, n: int) -> float:
@@ -218,7 +216,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((4, 6), (3, 12)),  # with one least common multiple
             ((16, 1), (2, 4)),  # with one power
             ((77, 476), (187, 196)),  # see (143, 162)
-            ((5000, n), (3001, n)),  # many samples, and far from alike
+            ((500_000, n), (300_100, n)),  # a great many samples, and far from alike
             ((9, 7), (8, 8)),  # one sample more
             ((1200, 1000), (1_200_001, 1)),  # and one of more than a million
             # And one of so many that float32 has no number for it; nor do logarithms of six decimals tell it.

@@ -128,8 +128,8 @@ add_mistake(
 )
 add_mistake(
     "ones-refused",
-    "You say no where only one of the two configurations has a micro-batch of a single sample, or only one of them a "
-    "single accumulation step.",
+    "You say no to pairs in which one side has a micro-batch of a single sample, or to those in which one side has a single "
+    "accumulation step.",
     "Are B=8, N=1 and B=1, N=8 the same update?",
 )
 add_mistake(
@@ -149,6 +149,6 @@ add_mistake(
 )
 add_mistake(
     "compares-configurations",
-    "You say no to configurations that are written differently, although they may average over the same samples.",
+    "In the pairs tried you say no wherever configurations are written differently. They may average over the same samples.",
     "Are B=8, N=1 and B=2, N=4 the same update?",
 )

@@ -53,8 +53,8 @@ for _slug, _message, _hint in (
     ),
     (
         "wrong-dtype",
-        "One of your GroupNorms differs from its BatchNorm in dtype or device. A new layer starts in float32 on the CPU.",
-        "What dtype and device does the tensor have that you copy from?",
+        "One of your GroupNorms differs from its BatchNorm in dtype or device.",
+        "Which dtype and device does a new layer have, and which the tensor that you copy? Is anything converted later?",
     ),
     (
         "mutates-original",

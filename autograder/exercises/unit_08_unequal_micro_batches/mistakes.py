@@ -41,6 +41,6 @@ add_mistake(
 )
 add_mistake(
     "micro-batches-left-out",
-    "A micro-batch of the window is missing from your denominator.",
+    "At least one micro-batch of the window is missing from your denominator.",
     "The sum runs over the whole window. What should its denominator run over?",
 )

@@ -46,8 +46,8 @@ ONLY_THERE = {
 
 DISTURBED = "Another trainer of your class trains at the same time, and the two disturb each other."
 
-EXACT_ONLY = "All your names would be right if the fingerprints held no error of measurement."
-OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, with the hooks that you override."
+EXACT_ONLY = "All these names of yours would be right if the fingerprints held no error of measurement."
+OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, and hooks that you override."
 
 CHANGED_LIST = "Your trainer changes the list of micro-batches that it is given as its data."
 

@@ -111,7 +111,7 @@ def scale_with_reduce(local_tokens):
     ("function", "beginning"),
     [
         (scale_in_half_precision, "Somewhere on the way your numbers are rounded to 16 bits, which hold too few digits."),
-        (scale_with_reduce, "The first rank always gets the factor that is due, other ranks do not."),
+        (scale_with_reduce, "Only the first rank gets the factor that is due in every call."),
     ],
 )
 def test_factors_that_follow_no_wrong_formula_are_compared_with_those_due(function, beginning):

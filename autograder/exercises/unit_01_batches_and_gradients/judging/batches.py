@@ -13,7 +13,7 @@ from gradaccum.problems import trainable
 
 CHANCE = {
     "seed": "torch's random numbers, which it seeds",
-    "same draws": "how torch draws random numbers, so that all samples get the same ones",
+    "same draws": "the random numbers of the samples, which are the same for all",
 }
 """What a function may have done to random numbers, in words."""
 

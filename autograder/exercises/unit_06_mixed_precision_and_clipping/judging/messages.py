@@ -49,7 +49,7 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
         return ""
     ratios = [float(ratio) for ratio in found / wanted]
     if scale != 1 and ratios and abs(ratios[0] * scale - 1) <= AMP_TOLERANCE:
-        return "At update 1 the gradient is divided by the scale once more than is due."
+        return "At update 1 the gradient is divided by the scale once more than it was multiplied by it."
     for u, ratio in enumerate(ratios):
         if not abs(ratio - 1) <= AMP_TOLERANCE:
             if not ratio:

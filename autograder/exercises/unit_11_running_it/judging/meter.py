@@ -59,7 +59,7 @@ def difference(trials: Mapping[str, MeterTrial], observations: Mapping[str, Obse
             if not same([yours], [right]):
                 found = [reported(observations[name], key) or () for name in trials]
                 wanted = [due(trial)[key] for trial in trials.values()]
-                words = rows_relation(found, wanted, f"Each number under {key!r}", CLOSE)
+                words = rows_relation(found, wanted, f"Each number under {key!r}", CLOSE, called="run")
                 here, there = side_by_side(yours, right)
                 return (
                     f"The numbers under {key!r} are not those of the windows. {name}, window {k}: {here}, due {there}."

@@ -33,7 +33,9 @@ EVALUATING = "After loading, its model or a part of it is in evaluation mode."
 
 NESTED = "You make a folder beside the checkpoint. Only files in the folder of the checkpoint itself are left."
 
-UNWRITTEN = "Your save_checkpoint puts nothing into the folder that path is in, and only what is there is left after a kill."
+UNWRITTEN = (
+    "In the run tried, your save_checkpoint puts nothing into the folder of path. Only what is there is left after a kill."
+)
 
 CHANGED_WITHOUT = "There is no checkpoint yet, and still the run is not the same after load_checkpoint as before."
 

@@ -235,7 +235,7 @@ SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
     "You stop at the first number of lines that does not divide the window, although a larger one may.": (
         lambda c: largest(c, sizes=_before_the_first_gap(c.effective_batch)),
     ),
-    "Your size may need a little more than the budget, as if bytes were rounded to MiB before they are compared with it.": (
+    "Your size may need more than the budget, as if bytes were rounded to MiB before they are compared with it.": (
         lambda c: largest(c, lambda size: max(0, bytes_needed(c, size) - -(-c.budget // 2**20) * 2**20 + c.budget)),
         lambda c: largest(c, lambda size: c.budget + round(bytes_needed(c, size) / 2**20) - round(c.budget / 2**20)),
         lambda c: largest(c, lambda size: c.budget + bytes_needed(c, size) // 2**20 - c.budget // 2**20),

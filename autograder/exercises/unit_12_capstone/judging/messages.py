@@ -168,7 +168,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if made != due_then:
         return f"Your run should have stopped after {counted(due_then, 'update')}, but it made {counted(made, 'update')}."
     if stopped is None or len(stopped["losses"]) != due_then:
-        held = "none" if stopped is None else f"one of {counted(len(stopped['losses']), 'update')}"
+        held = "no History" if stopped is None else f"a history of {counted(len(stopped['losses']), 'update')}"
         return f"Your run stops after {counted(due_then, 'update')}, but instead of their history it returns {held}."
     if not weights_like(seen, run_due(trial), trial.config, "stopped"):
         return "The weights of the run that was stopped are not those of large batches."
