@@ -55,7 +55,7 @@ def clip_per_micro_batch(
     return norms
 
 
-def clip_too_late(
+def not_clipped(
     model: nn.Module,
     loss_fn: LossFn,
     optimizer: Optimizer,
@@ -287,7 +287,7 @@ def _accumulate_scaled(model: nn.Module, loss_fn: LossFn, scaler: GradScaler, wi
 
 CLIPPING = {
     loop.__name__.replace("_", "-"): loop
-    for loop in (clipped, clip_per_micro_batch, clip_too_late, clip_too_early, clip_by_value)
+    for loop in (clipped, clip_per_micro_batch, not_clipped, clip_too_early, clip_by_value)
 }
 """Clipping loops by slug; ``"clipped"`` is the right one."""
 
