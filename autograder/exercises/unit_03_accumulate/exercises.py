@@ -216,7 +216,7 @@ class SameUpdate(Exercise[CallTrial]):
             ((4, 6), (3, 12)),  # with one least common multiple
             ((16, 1), (2, 4)),  # with one power
             ((77, 476), (187, 196)),  # see (143, 162)
-            ((500_000, n), (300_100, n)),  # a great many samples, and far from alike
+            ((500_000, n), (300_101, n)),  # a great many samples, far from alike, and with another last digit
             ((9, 7), (8, 8)),  # one sample more
             ((1200, 1000), (1_200_001, 1)),  # and one of more than a million
             # And one of so many that float32 has no number for it; nor do logarithms of six decimals tell it.
