@@ -103,6 +103,12 @@ PROMISES = {
                 "accumulates_always_false",
             ),
             Promise("fails wrong ones", "and `False` if they do not", _ALL, "accumulates_always_true"),
+            Promise(
+                "passes with a note",
+                "returns `True` if the updates of a trainer hold what is due",
+                ("untold",),
+                "accumulates_a_note_is_no_pass",
+            ),
             Promise("untold", "or if watching cannot tell.", ("untold",), "accumulates_no_mistakes_is_a_pass"),
             Promise("no update", "and a trainer that never updates.", ("untold",), "accumulates_lets_check_raise"),
             Promise(

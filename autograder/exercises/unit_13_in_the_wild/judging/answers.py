@@ -106,6 +106,9 @@ WRONG_TESTS_IN_WORDS: dict[str, tuple[Callable[[Build], bool], ...]] = {
     "Your test passes trainers that do not apply their last leftover window, and tells all others apart.": (
         lambda build: accumulates_right(build) or (build.ends == "full" and bool(build.updates)),
     ),
+    "Your test fails a right trainer whose model learns in evaluation mode, as a note says; it tells all others apart.": (
+        lambda build: accumulates_right(build) and not build.evaluating,
+    ),
     "Your test answers like one that gives watch another N than the trainer's accumulation_steps.": (
         _passes_with(lambda build: len(build.lengths)),
         _passes_with(lambda build: 8),

@@ -197,5 +197,6 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
             *(build(hard(rest), accented=True), build(singles, accented=True)),
             *(build(hard(steps - 1), ends="full"), build(hard(two), ends="full", written="mean")),
             build(hard(rest), written="by hand"),
+            build(hard(rest), evaluating=True),
         ],
     }

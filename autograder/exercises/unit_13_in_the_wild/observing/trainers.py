@@ -96,6 +96,7 @@ class Build:
         clear: gradients are cleared for each ``"window"``, before ``"every"`` backward, or ``"never"``.
         accented: the targets of a sequence weigh more and more.
         adam: whether its optimizer is AdamW, and not SGD.
+        evaluating: whether its model learns in evaluation mode, of which watching makes a note.
     """
 
     seed: int
@@ -108,6 +109,7 @@ class Build:
     clear: str = "window"
     accented: bool = False
     adam: bool = False
+    evaluating: bool = False
 
     @property
     def problem(self) -> TokenProblem:
@@ -188,6 +190,8 @@ class Built(Trainer):
     def on_epoch_begin(self) -> None:
         self._index = -1
         self._epochs_begun += 1
+        if self._build.evaluating:
+            self.model.eval()
         if self._build.clear != "never":
             self.optimizer.zero_grad()
 
