@@ -223,7 +223,10 @@ def _watch(run: Run, limits: Limits, trials: dict[str, list[str]], end: float, f
         patience = WALL_CLOCK_FACTOR * (limits.trial if isinstance(last, tuple) else limits.statement) + limits.grace
         if time.monotonic() > min(began + patience, end):
             seconds = min(patience, limits.whole)
-            message = f"Your code was still running after {seconds:.0f} seconds. Does one of its loops never end?"
+            message = (
+                f"Your code was still running after {seconds:.0f} seconds. "
+                "Does a loop never end, or does it do far more than needed?"
+            )
             return Ending(last, Failure("time", message))
 
 

@@ -63,7 +63,9 @@ def guarded(observe: Callable[[], Observation], seconds: float = TRIAL_SECONDS, 
             except BaseException as error:  # described here, because its message, too, is made by student code
                 return Observation(failure=failure_of(error))
     except TimeLimitExceeded:
-        message = f"Your code was still running after {seconds:g} seconds. Does one of its loops never end?"
+        message = (
+            f"Your code was still running after {seconds:g} seconds. Does a loop never end, or does it do far more than needed?"
+        )
         return Observation(failure=Failure("time", message))
     except SystemExit:
         return Observation(failure=Failure("raised", "Your code tried to end the program (SystemExit)."))
