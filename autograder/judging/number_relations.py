@@ -168,7 +168,8 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
         more = found[0] - due[0]
         words = f"{abs(more):g} {'more' if more > 0 else 'less'} than the one that is due"
         yield words, [d + more for d in due]
-    yield "1 divided by the one that is due", [1 / d if d else math.inf for d in due]
+    if all(due):
+        yield "1 divided by the one that is due", [1 / d for d in due]
     yield "the square of the one that is due", [d**2 for d in due]
     yield "the square root of the one that is due", [math.sqrt(abs(d)) for d in due]
     yield "the size of the one that is due, without its sign", [abs(d) for d in due]

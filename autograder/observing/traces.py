@@ -48,10 +48,7 @@ OPTIMIZER = (
     "Your function leaves a setting of the optimizer changed, such as its learning rate or its momentum. Every later update "
     "would be made with it. Put it back."
 )
-SEED = (
-    "Your function seeds torch's random numbers, so all that runs later draws different ones. Inside torch.random.fork_rng(), "
-    "or with a generator of your own, seeding changes nothing outside."
-)
+SEED = "Your function seeds torch's random numbers, so all that runs later draws different ones. Leave the seeding out."
 
 NO_USUAL_SEED = 7_420_183
 """What the seed of torch's random numbers seems to be when a function is called. If it is another one then, it was set."""

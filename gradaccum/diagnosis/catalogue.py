@@ -83,7 +83,7 @@ add_mistake(
 )
 add_mistake(
     "never-zero",
-    "Gradients are not cleared between windows, so updates include earlier windows again.",
+    "Updates include earlier windows again, as they do if gradients are not cleared in between.",
     "Once an update has been made, its gradient has done its work. What must happen before the next window begins?",
 )
 add_mistake(

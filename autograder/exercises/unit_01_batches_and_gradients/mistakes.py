@@ -116,7 +116,7 @@ add_mistake(
 )
 add_mistake(
     "gradient-left-behind",
-    "A gradient stays in .grad, and would be part of the next step.",
+    "A gradient stays in .grad, and joins the next one that backward() adds to it, unless somebody clears it first.",
     "backward() adds. In what state do you want to leave .grad for the code that comes next?",
 )
 add_mistake(

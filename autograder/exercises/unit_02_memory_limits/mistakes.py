@@ -192,8 +192,8 @@ add_mistake(
 )
 add_mistake(
     "whole-batch-or-nothing",
-    "You plan only where the whole effective batch fits at once, and refuse everything else. Micro-batches come one after the "
-    "other: only one of them has to fit.",
+    "You plan as if the whole effective batch had to fit at once, and refuse what could be cut. Micro-batches come one after "
+    "the other: only one of them has to fit.",
     "How many micro-batches are in memory at the same time, and what does that many need?",
 )
 add_mistake(

@@ -269,9 +269,14 @@ class NameThatLoop(Exercise[None]):
         remarks = (
             f"Your dictionary has no entry for {listing(absent)}." if absent else "",
             f"What you give for {listing(unknown)} is not one of the names in the list." if unknown else "",
-            "You give several letters one name, but none is there twice." if len(set(answers.values())) < len(answers) else "",
+            "You give several letters one name, but none is there twice." if _has_a_name_twice(answers) else "",
         )
         return self.verdict(results, remark=" ".join(filter(None, remarks)))
+
+
+def _has_a_name_twice(answers: dict[str, str]) -> bool:
+    names = [slug for slug in answers.values() if slug in CANDIDATES]
+    return len(set(names)) < len(names)
 
 
 def _size(chance: random.Random, accumulation_steps: int) -> int:

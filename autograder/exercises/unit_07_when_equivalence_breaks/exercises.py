@@ -15,6 +15,7 @@ from autograder.exercises.unit_07_when_equivalence_breaks.judging.batchnorm_repl
     leftover_slugs,
     missing_model_message,
     original_message,
+    places_message,
     replacement_message,
 )
 from autograder.exercises.unit_07_when_equivalence_breaks.judging.coefficients import (
@@ -80,6 +81,9 @@ class ReplaceBatchnorm(Exercise):
                 if name != "double" or part == "weights":
                     seen = observations[name]
                     results[part] = results[part] or missing_model_message(seen) or message(trial, seen, slugs)
+        for name, trial in trials.items():
+            if not missing_model_message(observations[name]):
+                results["replaced"] = results["replaced"] or places_message(trial, observations[name])
         slugs = [*leftover_slugs(trials, observations), *slugs]
         failure = next((o.failure for o in observations.values() if o.failure), None)
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure)

@@ -109,7 +109,7 @@ for _slug, _message, _hint in (
     ),
     (
         "beta-first-order",
-        "You multiply what is forgotten, 1 − β, by N. What comes of it is close as long as β is near 1, but it is not exact.",
+        "You multiply what is forgotten, 1 − β, by N. What comes of it is close where N · (1 − β) is small, but not exact.",
         "Two updates with β = 0.5 leave a quarter. What does your formula leave?",
     ),
     (

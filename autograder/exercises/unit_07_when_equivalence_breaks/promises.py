@@ -42,6 +42,7 @@ PROMISES = {
             Promise("everything else", EVERYTHING_ELSE, MODELS, "replace_batchnorm_all_norms"),
             Promise("names", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_renames"),
             Promise("relatives", EVERYTHING_ELSE, ("conv",), "replace_batchnorm_relatives"),
+            Promise("other dtypes", EVERYTHING_ELSE, ("double",), "replace_batchnorm_one_dtype_for_all"),
             Promise("shared", EVERYTHING_ELSE, ("deep",), "replace_batchnorm_unties"),
             Promise("frozen", EVERYTHING_ELSE, MODELS, "replace_batchnorm_thaws"),
             Promise("weight", KEPT, MODELS, "replace_batchnorm_loses_affine"),

@@ -140,9 +140,11 @@ class RepairedTrainer(Exercise[RepairTrial]):
         again = hard(2 * n)
         while sum(map(sum, (*again[n:-1], again[0]))) == sum(map(sum, again[:n])):
             again = hard(2 * n)
-        last = hard(n), hard(n)
+        last, beside = ((hard(n), hard(n)) for _ in range(2))
         while sum(map(sum, last[0])) == sum(map(sum, last[1])):
             last = hard(n), hard(n)
+        while sum(map(sum, beside[0])) == sum(map(sum, beside[1])):  # the other trainer has them in the other order
+            beside = hard(n), hard(n)
         return {
             "tokens": trial(1, hard(3 * n), gated=True, extras=True, grouped=True),
             "token 0": trial(9, hard(2 * n), zero_counts=True),
@@ -153,7 +155,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
             # Their windows are 2, 3 and 1: a number of a window that goes on is wrong in the second epoch.
             # The last two are equally long, and hold unequal numbers of tokens.
             "epochs": trial(5, hard(n + left), hard(2 * n + 1), hard(1), *last, gated=True),
-            "beside": trial(8, hard(2 * n), beside=True),
+            "beside": trial(8, (*beside[0], *beside[1]), beside=True),
             "empty": trial(6, tuple(holes)),
             "probe": trial(7, hard(n + left), hard(2 * n + 1), hard(n - 1), gated=True, frozen=True),
         }

@@ -151,7 +151,7 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You divide component by component and average the quotients, where both sums are due before the division.": (
         lambda rows, size: float((noise := size * rows.var(0)).div(rows.mean(0).square() - noise / (size * len(rows))).mean())
     ),
-    "Your number is 1/N of what the equations say, as if B counted the samples of the whole window.": (
+    "Your number is 1/N of what the equations say. Which sizes stand there for B, and which for B times N?": (
         lambda rows, size: _lengths(rows, size).scale() / len(rows)
     ),
     **{

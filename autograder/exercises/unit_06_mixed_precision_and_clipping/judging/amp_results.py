@@ -83,8 +83,9 @@ def amp_results(
     }
     if said["inf"] and not (moves or said["infinite"]):
         results["inf"] = f"In bfloat16: {results['inf']}"
+    without_nan = said["infinite"] if moves else WITHOUT_NAN
     applied = bool(said["infinite"] and not results["inf"])
-    results["inf"] = results["inf"] or (WITHOUT_NAN if applied else scale_message(observations["infinite"], due["infinite"]))
+    results["inf"] = results["inf"] or (without_nan if applied else scale_message(observations["infinite"], due["infinite"]))
     whole = not (moves or rounded or results["clip"])
     leftover = observations["leftover"]
     if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):

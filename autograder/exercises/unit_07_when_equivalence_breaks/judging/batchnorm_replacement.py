@@ -81,6 +81,19 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     return ""
 
 
+def places_message(trial: NormTrial, seen: Observation) -> str:
+    """Check that what belongs to other layers is in the dtype and on the device in which it was."""
+    model, places = trial.model(), seen.facts["places"]
+    norms = batchnorms(model)
+    for name, tensor in model.state_dict().items():
+        due = [str(tensor.dtype), tensor.device.type]
+        found = places.get(name, due)
+        if name.rpartition(".")[0] not in norms and found != due:
+            now, before = (f"{dtype.removeprefix('torch.')} on {device!r}" for dtype, device in (found, due))
+            return f"In the result {name!r}, which belongs to no BatchNorm, is in {now}, and not in {before} as it was."
+    return ""
+
+
 def _still_there(found: Layers, old: Iterable[str]) -> str:
     """That there is still a BatchNorm at one of these paths; empty if there is none."""
     kinds = {path: found[path]["kind"] for path in old if path in found}
@@ -119,7 +132,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
     groups = {path: layer for path, layer in batchnorms(model).items() if _is_group_norm(seen, path)}
     if not groups:
         return (
-            "In what you return there is no GroupNorm in the place of a BatchNorm, so no weights could be compared."
+            "In one result no BatchNorm has become a GroupNorm in its place, so no weights could be compared."
             if trial.kind == "flat"
             else ""
         )
@@ -157,7 +170,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     norms = batchnorms(model)
     if norms and not any(_is_group_norm(seen, path) for path in norms):
         return (
-            "In what you return no BatchNorm has become a GroupNorm in its place, so this part is not judged yet."
+            "In one result no BatchNorm has become a GroupNorm in its place, so this part is not judged yet."
             if not seen.facts["same"]
             else "You return the given model itself."
         )
@@ -178,7 +191,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         slugs.append("shares-parameters")
         return "The result shares parameters with the given model: training one changes the other."
     if seen.facts["grads shared"]:
-        return "The result shares .grad with the given model: clearing one clears the other."
+        return "The result shares .grad with the given model: what is added to one is added to the other."
     modes = dict(zip(("mode-changed", "result-in-other-mode"), seen.facts["modes"], strict=True))
     if changed := [slug for slug, mode in modes.items() if mode != trial.training]:
         slugs += changed

@@ -100,12 +100,14 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         1 - (1 - m) ** (1 // n)
     ),
     "You take the momentum for what is kept: m is the share of the new value.": lambda m, n: 1 - m ** (1 / n),
-    "Your formula is a series that is cut off: it comes close only for small momenta.": (
+    "Your formula is a series that is cut off: it comes close for small momenta, but not for others.": (
         *(lambda m, n: m / n + (n - 1) * m**2 / (2 * n**2), lambda m, n: m / n + (1 - 1 / n) * m**2 / 2),
     ),
-    "You return 1 - exp(-m/N), which comes close only for small momenta.": lambda m, n: 1 - math.exp(-m / n),
+    "You return 1 - exp(-m/N), which comes close for small momenta, but not for others.": lambda m, n: 1 - math.exp(-m / n),
     "Your N is rounded down to a power of two.": lambda m, n: matched_momentum(m, 2 ** int(math.log2(n))),
-    "You return 1 - (1 - m/N) to the power of N, where the root of 1 - m is due.": lambda m, n: 1 - (1 - m / n) ** n,
+    "You return 1 minus the N-th power of 1 - m/N, where a root of 1 - m is due instead of the power.": lambda m, n: (
+        1 - (1 - m / n) ** n
+    ),
     "Your formula has the root of N where N is due.": lambda m, n: matched_momentum(m, math.sqrt(n)),
     "You divide the momentum by the root of N.": lambda m, n: m / math.sqrt(n),
     "You return 1 - (1 - m)/N, where a root is due. (If you wrote ** 1 / N: the exponent needs parentheses.)": lambda m, n: (
@@ -128,7 +130,7 @@ BETAS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     ),
     "For N = 1 you return 0, where β itself is due.": lambda b, n: 0.0 if n == 1 else b**n,
     "You square β N - 1 times, so the exponent of β is 2 to the power of N - 1.": lambda b, n: b ** (2 ** (n - 1)),
-    "Your formula is a series that is cut off: it comes close only for β near 1.": (
+    "Your formula is a series that is cut off: it comes close where N · (1 - β) is small, but not elsewhere.": (
         lambda b, n: 1 - n * (1 - b) + n * (n - 1) / 2 * (1 - b) ** 2
     ),
     "You square β N times, so the exponent of β is 2 to the power of N.": lambda b, n: b ** (2**n),
@@ -164,5 +166,6 @@ def _what_is_left(words: str, left: Callable[[float, int], float], trial: CallTr
         return "Your function did not return a number between 0 and 1."
     value, steps = trial.arguments
     exact = left(found, steps), 1 - value
-    digits = 3 if f"{exact[0]:.3g}" != f"{exact[1]:.3g}" else 9
+    rounded = [f"{share:.3g}" for share in exact]
+    digits = 9 if rounded[0] == rounded[1] or (rounded[0] == "1" and exact[0] != 1) else 3
     return words.format(value, steps, value=found, left=f"{exact[0]:.{digits}g}", due=f"{exact[1]:.{digits}g}")

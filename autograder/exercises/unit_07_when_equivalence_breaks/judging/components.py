@@ -51,7 +51,7 @@ def _agrees(answer: object, due: bool) -> bool:
 def answer_message(key: str, answers: Mapping[str, object]) -> str:
     """What to say of a wrong answer for a component."""
     if key not in answers:
-        return f"You say nothing about {key}."
+        return f"Your dictionary has no key {key!r}."
     if isinstance(answers[key], bool | int):
         return f"Look again at {key}."
     return f"What you say about {key} is neither True nor False."

@@ -41,6 +41,8 @@ def movements_message(trial: TokenLoopTrial, seen: Observation) -> str:
     if seen.failure:
         return seen.failure.message
     due = movements_of(trial)
+    if len(seen.tensors["movements"]) > len(due):
+        return f"Your loop makes {counted(len(seen.tensors['movements']), 'update')} where {len(due)} are due."
     if not close(seen.tensors["movements"].to(due), due, trial.problem.dtype):
         return "The updates are not those of the mean over each window's tokens."
     return ""

@@ -121,8 +121,10 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check by the bytes carried that every rank takes part in one all-reduce of its gradients per window."""
     windows = windows_due(trial)
     due, carried = gradient_bytes(trial) * windows, [bytes_carried(trial, rank) for rank in ranks]
-    if any(len(rank.facts["update_epochs"]) != windows for rank in ranks):
-        return f"The optimizers of the ranks did not all make the {windows} updates that were due."
+    made = [len(rank.facts["update_epochs"]) for rank in ranks]
+    if made != [windows] * len(ranks):
+        each = str(made[0]) if len({*made}) == 1 else f"{listing(made)} by rank"
+        return f"The optimizer of each rank had {windows} updates to make; yours made {each}."
     if any(shares_too_much(trial, rank, windows) for rank in ranks):
         if max(rank.facts["bytes"] for rank in ranks) < max(carried):
             again = max(rank.facts["sent_again"] for rank in ranks)

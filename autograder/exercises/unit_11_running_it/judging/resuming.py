@@ -91,7 +91,7 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
         if len(losses) < trial.problem.total - kill:
             return "A resumed run leaves out micro-batches that had not been trained on before the kill."
         if len(losses) > left:
-            return "A resumed run repeats updates that the checkpoint should have kept."
+            return "A resumed run trains again on micro-batches whose updates had been made before the kill."
         rest = due.losses[len(due.losses) - len(losses) :]
         if not (_same(seen.tensors.get(f"end {k}"), due.parameters[-1]) and _same(losses, rest)):
             return ELSEWHERE if seen.facts.get("training") else f"{ELSEWHERE} {EVALUATING}"
@@ -176,4 +176,6 @@ def _read_off(trial: ResumeTrial, kill: int, report: dict[str, Any]) -> tuple[in
     settled = {"model", "optimizer", "position"}  # together they tell an update from all others
     whole = [place for place in wrong if not wrong[place] or (place and not settled & {*wrong[place]})]
     place = whole[-1] if whole and wrong[likely] else likely  # an older state is believed only if these are
-    return place, wrong[place]
+    states = (str(pieces.get("optimizer")).partition(":")[0] for pieces in (report, due[place]))
+    by_schedule = {"optimizer"} if "scheduler" in wrong[place] and len({*states}) == 1 else set()  # it sets the rate
+    return place, [piece for piece in wrong[place] if piece not in by_schedule]

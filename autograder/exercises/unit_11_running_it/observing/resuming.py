@@ -254,9 +254,14 @@ def flat_parameters(run: Run) -> Tensor:
 
 
 def digests(run: Run) -> dict[str, str]:
-    """A short text for the state of each piece of a run; equal texts mean states that are equal to the last bit."""
+    """A short text for the state of each piece of a run; equal texts mean states that are equal to the last bit.
+
+    That of the optimizer has two parts, before and after a ``:``, for its state and for its settings, such as the rate.
+    """
     try:
-        return {name: _digest(value) for name, value in state_of(run).items()}
+        found = {name: _digest(value) for name, value in state_of(run).items()}
+        state, settings = map(_digest, (run.optimizer.state_dict()[name] for name in ("state", "param_groups")))
+        return found | {"optimizer": f"{state}:{settings}"}
     except (TypeError, ValueError, AttributeError, RuntimeError):  # a piece was replaced by something else
         return {}
 

@@ -64,7 +64,7 @@ def names_message(fingerprints: Given, found: object) -> str:
     first = wrong[0] if wrong else 0
     given = fingerprints[first]
     row = next((shares for shares in given["found"] if any(shares)), given["found"][-1])
-    said = f"“{str(found[first])[:30]}”"
+    said = f"“{text}”" if len(text := str(found[first])) <= 30 else f"“{text[:30]}…”"
     if found[first] not in tuple(NAMED):  # it may be anything, and not hashable
         said += ", which is not one of the names"
     shares = ", ".join(f"{share:.3g}" for share in row[: given["accumulation_steps"]])

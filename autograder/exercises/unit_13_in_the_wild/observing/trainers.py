@@ -56,7 +56,7 @@ def observe_repaired(make: Callable[..., Any], trial: RepairTrial) -> Observatio
     def train_another() -> None:
         problem = trial.problem
         model = problem.build_model()
-        another = make(model, problem.build_optimizer(model), problem.batches(), problem.accumulation_steps)
+        another = make(model, problem.build_optimizer(model), problem.batches()[::-1], problem.accumulation_steps)
         with torch.enable_grad():
             Trainer.train(another)
 
