@@ -12,7 +12,7 @@ MESSAGES = {
     "frozen": "A frozen parameter was changed.",
     "dtypes": "Your function changed the dtype of parameters or buffers.",
     "data": "Your function changed the micro-batches it was given.",
-    "precision": "A forward of yours runs under autocast, which computes with fewer digits than the model's own dtype has.",
+    "precision": "A forward of yours runs under autocast, in which a float32 model computes with fewer digits than its own.",
 }
 """By what :attr:`gradaccum.recording.Recording.changed` calls it. The first that applies is said: thawed ones may move."""
 

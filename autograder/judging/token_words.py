@@ -56,8 +56,8 @@ add_mistake(
 )
 add_mistake(
     "padding-counted",
-    "You count every position, padding included, as if there were a token to predict: sequences with more padding get too much "
-    "weight, or the update is too short.",
+    "You count every position, padding included, as if there were a token to predict: what has more padding weighs too much, "
+    "or the update is too short.",
     "Which of the targets take part in the loss?",
 )
 add_mistake(

@@ -37,7 +37,7 @@ add_mistake(
 )
 add_mistake(
     "not-clipped",
-    "Your updates are those of gradients that are not clipped, although some of them are longer than max_norm.",
+    "Your updates are those of gradients that nothing shortens, although some of them are longer than max_norm.",
     "Which line reads .grad? Clipping has to happen before it, and to the length that your function is given.",
 )
 add_mistake(

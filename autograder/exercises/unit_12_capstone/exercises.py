@@ -22,6 +22,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_in_words, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
     LEFT_A_FILE,
+    ONE_BY_ONE,
     TRAINED_AGAIN,
     UNKNOWN,
     budget_message,
@@ -106,7 +107,7 @@ class PickMicroBatchSize(Exercise):
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        refusal = "A budget too small for a single line raises no ValueError."
+        refusal = "A budget too small for the longest line raises no ValueError."
         part_of = lambda name: name.split()[0]  # noqa: E731
         seen = {name: in_integers(one) for name, one in observations.items()}
         verdict = judge_calls(self, trials, seen, part_of, largest, {}, size_message, refusal=refusal)
@@ -134,6 +135,9 @@ def _with_long_lines_last(config: Config) -> Config:
 
 
 ALONE = "With a single micro-batch in a window"
+
+PADDED = ("uneven", "single")
+"""Trials whose lines are not equally long."""
 
 
 class TrainWindow(Exercise):
@@ -186,8 +190,10 @@ class TrainWindow(Exercise):
         results["full"] = (
             results["full"]
             or (nan and (nan if observations["nan"].failure else NAN_STAYS))
-            or left_message(observations.values())
+            or left_message(observations[name] for name in trials if name not in PADDED)
         )
+        if not results["full"]:
+            results["uneven"] = results["uneven"] or left_message(observations[name] for name in PADDED)
         results["full"] = results["full"] or digits_lost(trials, observations, due)
         right = {name for name, said in results.items() if not said}
         messages = (history_message(observations[name], due[name], name in right) for name in ("uneven", "clip", "schedule"))
@@ -270,9 +276,8 @@ class Train(Exercise):
 
     def judge(self, trials: Mapping[str, RunTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: run_due(trial) if name == "budget" else large_run_due(trial) for name, trial in trials.items()}
-        results = {
-            name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven", "budget")
-        }
+        results = {name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven")}
+        results["budget"] = run_message(observations["budget"], due["budget"], trials["budget"].config, ONE_BY_ONE)
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already
             results["resume"] = results["resume"] or leftover_message(trials["leftover"], observations["leftover"])
@@ -285,7 +290,7 @@ class Train(Exercise):
             results["resume"] = results["resume"] or digits_lost(trials, observations, due, ("leftover",), ("final", "last"))
         held = budget_message(trials["budget"], observations["budget"])
         if results["budget"] and not observations["budget"].failure:
-            results["budget"] += other_size(trials["budget"], observations["budget"])
+            results["budget"] = other_size(trials["budget"], observations["budget"]) or results["budget"]
         results["budget"] = held or results["budget"]
         none_right = failure.message if failure else "No run ended with the weights due, so there is no history to compare."
         messages = (history_message(observations[name], due[name], True) for name in sorted(right))

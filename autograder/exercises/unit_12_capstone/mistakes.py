@@ -149,7 +149,7 @@ add_mistake(
 )
 add_mistake(
     "only-halves",
-    "You try the window, half of it, a quarter and so on. Between these, a larger size may fit.",
+    "You try the window, half of it, a quarter and so on. A size that you do not try may fit.",
     "Which sizes divide the window? Powers of two are not the only ones.",
 )
 add_mistake(

@@ -34,7 +34,11 @@ NAMES = {
 }
 
 
-def weights_message(seen: Observation, due: Observation, config: Config) -> str:
+LARGE = "one large batch for each window"
+ONE_BY_ONE = "windows whose micro-batches go through the model one by one"
+
+
+def weights_message(seen: Observation, due: Observation, config: Config, whose: str = LARGE) -> str:
     """What is wrong with the weights; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
@@ -44,16 +48,16 @@ def weights_message(seen: Observation, due: Observation, config: Config) -> str:
     if not update and (rows := seen.tensors.get("rows")) is not None and len(rows) != len(due.tensors["rows"]):
         return f"Your run made {counted(len(rows), 'update')} where there should be {len(due.tensors['rows'])}."
     where = f"From update {update} on the" if update else "The"
-    return f"{where} weights are not those of one large batch for each window."
+    return f"{where} weights are not those of {whose}."
 
 
-def run_message(seen: Observation, due: Observation, config: Config) -> str:
+def run_message(seen: Observation, due: Observation, config: Config, whose: str = LARGE) -> str:
     """What is wrong with the weights of a run; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
     if not seen.facts.get("built"):
         return "No run was made: call config.build() and train what it gives you."
-    return weights_message(seen, due, config)
+    return weights_message(seen, due, config, whose)
 
 
 DIGITS = {
@@ -133,13 +137,13 @@ def budget_message(trial: RunTrial, seen: Observation) -> str:
 
 
 def other_size(trial: RunTrial, seen: Observation) -> str:
-    """That other micro-batches than those of the config go through the model, as a sentence to append; empty if they do not.
+    """That other micro-batches than those of the config go through the model, in words; empty if they do not.
 
     No micro-batch of the trial is ragged.
     """
     others = [lines for lines in seen.facts["lines"] if lines != trial.config.micro_batch_size]
     passed = counted(others[0], "line") if others else ""
-    return f" Your model reads {passed} at a time, where config.micro_batch_size is {trial.config.micro_batch_size}." * bool(
+    return f"Your model reads {passed} at a time, where config.micro_batch_size is {trial.config.micro_batch_size}." * bool(
         others
     )
 
