@@ -171,7 +171,14 @@ def _line_message(trial: CallTrial, found: Plain | None) -> str:
     if f"{own:.2g}" == f"{least:.2g}":
         return "This is not the least-squares line, though its squares add up to nearly as little."
     its_own, possible = side_by_side(own, least, 3)
-    return f"This is not the least-squares line: the sum of its squares is {its_own}, where {possible} is possible."
+    said = f"This is not the least-squares line: the sum of its squares is {its_own}, where {possible} is possible."
+    sizes, measured = trial.arguments
+    if least > FIT * sum(each**2 for each in measured):  # no line goes through all points
+        return said
+    gives = [found[0] + found[1] * size for size in sizes]
+    at = max(range(len(sizes)), key=lambda k: abs(gives[k] - measured[k]))
+    its_own = f"{gives[at]:,.0f}" if abs(gives[at]) >= 1 else f"{gives[at]:.3g}"
+    return f"{said} For a micro-batch of {sizes[at]} it gives {its_own} bytes, and {measured[at]:,.0f} were measured."
 
 
 def _no_pair_message(found: Plain | None, due: str) -> str:
