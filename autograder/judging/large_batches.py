@@ -16,7 +16,7 @@ from autograder.judging.other_losses import swapped
 from autograder.judging.tolerances import close
 from autograder.observing.loops import LoopTrial
 from autograder.support.counted import counted
-from gradaccum.fingerprint import batch_gradient
+from gradaccum.fingerprint import batch_gradient, expected, micro_batch_gradients
 from gradaccum.loops import right, windows
 from gradaccum.problems import ProbeModel, Problem, coupling, flat_parameters, joined, trainable
 from gradaccum.recording import record
@@ -165,6 +165,16 @@ def large_batch_gradients(problem: Problem) -> Tensor:
     batches = [problem.batches(epoch) for epoch in range(len(problem.epochs))]
     rows = [joined(window) for epoch in batches for window in windows(epoch, problem.accumulation_steps)]
     return torch.stack([batch_gradient(model, problem.loss_fn, row) for row in rows])
+
+
+def shrinks_in_a_window(problem: Problem) -> bool:
+    """Whether in some window a sum of the first gradients is clearly longer than that of all, as most of them are not."""
+    gradients = micro_batch_gradients(problem)
+    for row in expected(problem).coefficients:
+        sums = (row[:, None] * gradients).cumsum(0).norm(dim=1)
+        if sums.max() > 1.02 * sums[-1]:
+            return True
+    return False
 
 
 def holds_several_graphs(trial: LoopTrial, observation: Observation) -> bool:

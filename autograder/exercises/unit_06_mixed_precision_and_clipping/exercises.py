@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -62,7 +63,13 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
     Float32SumTrial,
 )
 from autograder.judging.failures import first_failure
-from autograder.judging.large_batches import AFTER_INFINITY, for_one, large_batch_gradients, uses_up_streams
+from autograder.judging.large_batches import (
+    AFTER_INFINITY,
+    for_one,
+    large_batch_gradients,
+    shrinks_in_a_window,
+    uses_up_streams,
+)
 from autograder.judging.left_behind import MODEL, kept_message, outside_message
 from autograder.observing.loops import LoopTrial
 from gradaccum.diagnosis.catalogue import mistake
@@ -76,6 +83,11 @@ IDLE_THERE = " No norm reaches max_norm there, so nothing has to be clipped."
 BINDING, IDLE = 0.1, 1e7
 """Thresholds as a share of the smallest norm that is due. A binding one still binds if it is N times too high; an idle one has
 to be idle for scaled gradients as well."""
+
+
+def _shrinks(trial: ClipTrial | AmpTrial) -> bool:
+    """Whether the largest norm on the way is not that of the whole window."""
+    return shrinks_in_a_window(trial.loop.problem)
 
 
 class TrainEpochClipped(Exercise[ClipTrial]):
@@ -103,6 +115,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             norms = large_batch_gradients(problem).norm(dim=1)
             return ClipTrial(LoopTrial(problem, frozen=frozen), float(share * norms.min()))
 
+        several = (
+            trial(3 + 100 * k, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True) for k in itertools.count()
+        )
         # As in unit 04: in this order windows of any width leave something over that a later update shows.
         every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
@@ -111,7 +126,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             # In float32, which a function may not turn into float64.
             "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32", outputs=1),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
-            "norms": trial(3, [*uneven[2], *uneven[1][:left]], [size] * n, share=0.5, frozen=True),
+            "norms": next(filter(_shrinks, several)),
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
             "overflowed": trial(9, [size] * n, share=IDLE, overflowed=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
@@ -215,6 +230,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
 
         epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
+        several = (trial(3 + 100 * k, [*uneven, *uneven[::-1], *uneven], share=BINDING) for k in itertools.count())
         whole_windows = {"accumulation_steps": 4, "skewed": False}  # a power of two, and a loss that is even in its error
         return {
             "float16": trial(1, *epochs),
@@ -227,7 +243,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True, scale=USUAL_SCALE, growth_interval=1),
             "usual scale": trial(10, [2] * n, telling=True, scale=USUAL_SCALE),
             "cancelling": trial(11, [2] * 4, precision="bfloat16", of_problem=whole_windows, cancelling=True),
-            "clip": trial(3, [*uneven, *uneven[::-1], *uneven], share=BINDING),
+            "clip": next(filter(_shrinks, several)),
             # A good update before the broken window, and one after it, are not two in a row.
             "inf": trial(4, [2] * (3 * n), precision="bfloat16", broken=n + 1, growth_interval=2),
             # With one sample and one output there is nothing to add up that could turn infinity into NaN.
