@@ -123,6 +123,7 @@ class LiveBytes(TorchDispatchMode):
         self.now = self.peak = 0
         self.curve: list[int] = []
         self._known: dict[int, weakref.ref] = {}
+        self._handed: dict[int, weakref.ref] = {}  # storages that a tensor was given and that are perhaps new
         self._paused = False
 
     @classmethod
@@ -151,8 +152,12 @@ class LiveBytes(TorchDispatchMode):
             return func(*args, **kwargs)
         out = func(*args, **kwargs)
         for storage in _storages(out):
-            if storage._cdata not in self._known:
-                self._count(storage, _storages((*args, *kwargs.values())))
+            if storage._cdata in self._known:
+                continue
+            if func.overloadpacket is torch.ops.aten.set_:
+                self._handed[storage._cdata] = weakref.ref(storage, partial(self._unhand, storage._cdata))
+            else:
+                self._count(storage, self._given(func, args, kwargs))
         self.peak = max(self.peak, self.now)
         self.curve.append(self.now)
         return out
@@ -166,6 +171,17 @@ class LiveBytes(TorchDispatchMode):
         size = 0 if any(key == one._cdata for one in given) else storage.nbytes()
         self.now += size
         self._known[key] = weakref.ref(storage, partial(self._forget, key, size))
+
+    def _given(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.UntypedStorage]:
+        """The storages that there were before an operation; what ``copy.deepcopy`` copies into was not.
+
+        It makes a storage without an operation and hands it to a tensor.
+        """
+        copies = func is torch.ops.aten.copy_.default and args[0].untyped_storage()._cdata in self._handed
+        return _storages((*(args[1:] if copies else args), *kwargs.values()))
+
+    def _unhand(self, key: int, _: weakref.ref) -> None:
+        del self._handed[key]
 
     def _forget(self, key: int, size: int, _: weakref.ref) -> None:
         del self._known[key]

@@ -335,9 +335,10 @@ with TemporaryDirectory() as folder:
 #
 # - **1 point · full windows, clipped, at the schedule's rates**: lines of one length, two epochs.
 # - **2 points · padding, ragged micro-batches and leftovers**: the whole thing, with AdamW.
-# - **2 points · memory within the budget**: every byte your run allocates is counted. The budget of this part, not
-#   `config.budget`, has room for weights, gradients, optimizer state, two more copies of the weights, and the activations of
-#   two micro-batches (a window has six). The window's micro-batches may be in a list, but go through the model one at a time.
+# - **2 points · memory within the budget**: the bytes of all tensors that your run makes are counted. The budget of this
+#   part, not `config.budget`, has room for weights, gradients, optimizer state, two more copies of the weights, and the
+#   activations of two micro-batches (a window has six). The window's micro-batches may be in a list, but go through the model
+#   one at a time.
 # - **3 points · stopping and resuming**: a run that stops within the second epoch, goes on from the moved file, stops once
 #   more and goes on to its end, each time in a new process. Once leftovers are right, also a stop at a leftover, and one in
 #   the third epoch.

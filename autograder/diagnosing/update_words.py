@@ -180,7 +180,7 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
         return f"{which} counts as if divided by all samples of its epoch, where those of the window are due."
     first_total = held[0]
     if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
-        return f"{which} counts as if divided by what the first window holds."
+        return f"{which} counts as if divided by what window 1 holds."
     first = factors[wrong[0]]
     if all(abs(factor - first) <= SAME * max(1.0, abs(first)) for factor in factors.values()) and len(wrong) > 1:
         return f"{which} is {as_fraction(first)} times what is due."

@@ -171,7 +171,8 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     if all(due):
         yield "1 divided by the one that is due", [1 / d for d in due]
     yield "the square of the one that is due", [d**2 for d in due]
-    yield "the square root of the one that is due", [math.sqrt(abs(d)) for d in due]
+    of_its_size = ", without its sign" if any(d < 0 for d in due) else ""
+    yield f"the square root of the one that is due{of_its_size}", [math.sqrt(abs(d)) for d in due]
     yield "the size of the one that is due, without its sign", [abs(d) for d in due]
     if len(due) > 2:
         yield "the one that was due before it, except for the first", [found[0], *due[:-1]]

@@ -95,7 +95,7 @@ add_mistake(
 # Leftovers
 add_mistake(
     "tail-stale",
-    "The leftover window's gradient joins the first update of the next epoch.",
+    "What a leftover window holds joins the first update of the next epoch.",
     "If the micro-batches run out in the middle of a window, what should happen to the gradient you have accumulated?",
 )
 add_mistake(

@@ -70,12 +70,21 @@ def name_mistakes(
     slugs = _fewest_mistakes(
         {p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty, numbers
     )
-    if any(rate < 1 - MATCH for rate in found.rates.tolist()):
+    rates = found.rates.tolist()
+    if any(abs(rate - 1) > MATCH for rate in rates):
         # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
         full_rate = {p: _rows(one, [1.0] * len(one.rates)) for p, one in everywhere.items()}
         at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty, numbers)
-        if at_full_rate is not None and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs):
+        if at_full_rate == () and slugs and (max(rates) > 1 + MATCH or abs(rates[0] - 1) <= MATCH):
+            return None  # only the rates are wrong, and no mistake is about these
+        if (
+            min(rates) < 1 - MATCH
+            and at_full_rate is not None
+            and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs)
+        ):
             slugs = ("lr-scaled-too", *at_full_rate)
+    if slugs and len(slugs) > 1 and all(len(sizes) % p.accumulation_steps == 0 for p in everywhere for sizes in p.epochs):
+        slugs = tuple(slug for slug in slugs if slug not in ("tail-dropped", "tail-stale"))  # others have left these over
     if slugs and all(len(set(sizes)) <= 1 for p in everywhere for sizes in p.epochs):
         # No micro-batch holds fewer samples than another, so what divides by micro-batches is no mistake here.
         return tuple(slug for slug in slugs if slug != "mean-of-means") or None

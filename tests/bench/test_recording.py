@@ -225,6 +225,15 @@ def test_live_bytes_are_those_of_tensors_made_inside_the_block_and_still_alive()
     assert live.curve == [400, 800]
 
 
+def test_a_deep_copy_is_counted_and_what_it_was_made_of_is_not():
+    outside = {"weight": torch.zeros(100)}
+    with LiveBytes() as live:
+        copied = copy.deepcopy(outside)
+        assert live.now == 400
+        del copied
+        assert live.now == 0
+
+
 def test_a_view_costs_nothing_and_keeps_its_storage_alive():
     with LiveBytes() as live:
         made = torch.ones(10, 10)

@@ -67,7 +67,7 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
             return "A gradient of one epoch is part of an update of the next."
     epochs_with_updates = {e for row, e in zip(found.coefficients, found.row_epochs, strict=True) if bool(row.any())}
     if len(epochs_with_updates) < len(trial.problem.epochs):
-        return "In at least one epoch optimizer.step() does not move the parameters."
+        return "At least one epoch does not move the parameters."
     return ""
 
 

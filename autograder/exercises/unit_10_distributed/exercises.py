@@ -152,7 +152,9 @@ class DdpTrainEpoch(Exercise):
         failure = next(iter(failures.values()), None)
         if not (slugs or remark) and "full" in ranks:
             whole = LoopTrial(all_ranks(trials["full"], merged=True))
-            remark = training_in_words(whole, Observation({"parameters": ranks["full"][0].parameters}, ranks["full"][0].facts))
+            rank = ranks["full"][0]
+            changed = [what for what in rank.facts["changed"] if what != "parameters"]  # they may be averaged after an update
+            remark = training_in_words(whole, Observation({"parameters": rank.parameters}, {"changed": changed}))
         remark = "" if slugs and not fixed else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 
@@ -188,16 +190,18 @@ class GlobalTokenScale(Exercise):
 
     def judge(self, trials: Mapping[str, TokenTrial], observations: Mapping[str, Observation]) -> Verdict:
         results: dict[str, str] = {}
-        named: list[list[str]] = []
+        named: dict[str, list[str]] = {}
         for name, trial in trials.items():
             seen = observations[name]
             results[name] = waiting(seen.failure).message if seen.failure else factor_message(trial, seen)
             if results[name] and not seen.failure:
-                named.append(scale_slugs(trial, seen))
+                named[name] = scale_slugs(trial, seen)
         if not (results["uneven"] or all(observations["uneven"].facts["kept"])):
             results["uneven"] = "Your function changes the number that it is given."
-        everywhere = [slug for slug in WRONG if named and all(slug in several for several in named)]
+        telling = [slugs for name, slugs in named.items() if name != "empty"] or [*named.values()]  # 0 fits many formulas
+        everywhere = [slug for slug in WRONG if named and all(slug in several for several in telling)]
         remark = factors_in_words(trials, observations) if named and not everywhere else ""
-        slugs = [] if remark else everywhere[:1] or [slug for several in named for slug in several[:1]]
+        apart = [slug for several in named.values() for slug in several if slug == "ranks-call-apart"]
+        slugs = [] if remark else everywhere[:1] or apart
         failure = next((waiting(seen.failure) for seen in observations.values() if seen.failure), None)
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), failure=failure, remark=remark)

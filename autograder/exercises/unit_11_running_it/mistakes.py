@@ -136,7 +136,7 @@ add_mistake(
     "Where do your sums live: in each meter, in its class, or in the module?",
 )
 add_mistake(
-    "throughput-of-nominal-size",
+    "nominal-sizes",
     "You count every micro-batch of a window as if it had the size of one of them, but sizes differ.",
     "You are told the samples of every micro-batch. Who adds them up?",
 )

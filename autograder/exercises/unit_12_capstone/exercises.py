@@ -236,7 +236,7 @@ class Train(Exercise):
         moving: dict[str, Any] = {"warmup": 2, "decay": True}
         metered = config.with_(
             seed=seeds[2],
-            lines=84,  # seven updates: what is kept of each is too much in the end
+            lines=120,  # ten updates: what is kept of each, even one more copy of the weights, is too much in the end
             shortest=16,
             coupled=True,
             longest=16,

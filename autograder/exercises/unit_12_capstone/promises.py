@@ -130,8 +130,15 @@ PROMISES = {
             Promise("new path", _OBEYS, _STOPPING, "train_saves_to_the_first_path"),
             Promise("whole history", "including those before the stop.", _STOPPING, "train_keeps_no_history"),
             Promise("large batches", "the whole thing, with AdamW.", ("uneven",), "train_mean_of_means"),
-            Promise("bytes", "every byte your run allocates is counted.", ("budget",), "train_keeps_all_graphs"),
-            Promise("in every update", "every byte your run allocates is counted.", ("budget",), "train_keeps_every_snapshot"),
+            Promise(
+                "bytes", "the bytes of all tensors that your run makes are counted.", ("budget",), "train_keeps_all_graphs"
+            ),
+            Promise(
+                "in every update",
+                "the bytes of all tensors that your run makes are counted.",
+                ("budget",),
+                "train_keeps_every_snapshot",
+            ),
             Promise("one at a time", "go through the model one at a time.", ("budget",), "train_one_large_batch"),
             Promise("process", _STOPS, _STOPPING, "train_keeps_states_in_memory"),
             Promise("at a leftover", "a stop at a leftover", ("leftover",), "train_stops_at_full_windows_only"),

@@ -112,7 +112,7 @@ def test_ragged_windows_divided_by_what_the_first_one_holds_are_described():
     due = expected(Problem(0, 2, ((1, 2, 4, 3, 1, 2, 5),)))
     factors = torch.tensor([[1], [7 / 3], [1], [5 / 3]], dtype=torch.float64)
     found = replace(due, coefficients=due.coefficients * factors)
-    assert updates_in_words(found, due) == "Each of windows 2 and 4 counts as if divided by what the first window holds."
+    assert updates_in_words(found, due) == "Each of windows 2 and 4 counts as if divided by what window 1 holds."
 
 
 def test_ragged_windows_divided_by_the_samples_of_their_epoch_are_described():

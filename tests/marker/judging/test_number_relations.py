@@ -18,7 +18,7 @@ MADE = {
     "Each of your numbers is 1 more than the one that is due.": [d + 1 for d in DUE],
     "Each of your numbers is 2 less than the one that is due.": [d - 2 for d in DUE],
     "Each of your numbers is 1 divided by the one that is due.": [1 / d for d in DUE],
-    "Each of your numbers is the square root of the one that is due.": [math.sqrt(abs(d)) for d in DUE],
+    "Each of your numbers is the square root of the one that is due, without its sign.": [math.sqrt(abs(d)) for d in DUE],
     "Each of your numbers is the one that was due before it, except for the first.": [9.0, 1.25, 3.5, -2.0],
     "Each of your numbers is the mean of those that are due up to there.": [1.25, 2.375, 2.75 / 3, 6.8125 / 4],
     "Each of your numbers is the one that is due, rounded up to a whole number.": [2.0, 4.0, -2.0, 5.0],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 import torch
+from torch.nn.functional import cosine_similarity
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
@@ -26,6 +27,9 @@ problems differs by more than 1e-2."""
 AMP_TOLERANCE = 0.03
 """A product rounded to bfloat16 is off by up to 0.4 %, and the order of scaling decides which way; wrong loops differ by more
 than 10 % on these problems."""
+
+PARALLEL = 0.99
+"""Cosine below which a gradient is another one, and not a longer or shorter one. Rounding to bfloat16 leaves above 0.999."""
 
 
 def parameters_message(seen: Observation, due: Observation, tolerance: float) -> str:
@@ -54,6 +58,9 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
         if not abs(ratio - 1) <= AMP_TOLERANCE:
             if not ratio:
                 return f"At update {u + 1} the gradient is zero, where one is due."
+            one, other = (each.tensors["gradients"][u].double() for each in (seen, due))
+            if cosine_similarity(one, other.to(one), dim=0) < PARALLEL:
+                return f"At update {u + 1} the gradient points elsewhere than the one that is due."
             return f"At update {u + 1} the gradient is {ratio:.2g} times as long as the one that is due."
     return ""
 

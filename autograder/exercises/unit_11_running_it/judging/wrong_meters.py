@@ -53,7 +53,7 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
         "throughput-turned-round": (seconds_of, lambda t: _over(seconds_of(t), _samples(t))),
         "throughput-since-start": (lambda t: _running(_samples(t), seconds_of(t)),),
         "clock-never-restarted": (lambda t: _over(_samples(t), _sums(seconds_of(t))),),
-        "throughput-of-nominal-size": (
+        "nominal-sizes": (
             lambda t: [w[0][0] * len(w) / s for w, s in zip(t.windows, seconds_of(t), strict=True)],
             lambda t: [w[-1][0] * len(w) / s for w, s in zip(t.windows, seconds_of(t), strict=True)],
         ),
@@ -70,7 +70,7 @@ WRONG: dict[str, dict[str, tuple[Formula, ...]]] = {
     "effective_batch": {
         "effective-batch-of-one": (lambda t: [float(w[-1][0]) for w in t.windows],),
         "effective-batch-in-micro-batches": (lambda t: [float(len(w)) for w in t.windows],),
-        "throughput-of-nominal-size": (
+        "nominal-sizes": (
             lambda t: [float(w[0][0] * len(w)) for w in t.windows],
             lambda t: [float(w[-1][0] * len(w)) for w in t.windows],
         ),

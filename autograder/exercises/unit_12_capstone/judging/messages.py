@@ -35,7 +35,7 @@ NAMES = {
 
 
 LARGE = "one large batch for each window"
-ONE_BY_ONE = "windows whose micro-batches go through the model one by one"
+ONE_BY_ONE = "a right run with micro-batches of this size"
 
 
 def weights_message(seen: Observation, due: Observation, config: Config, whose: str = LARGE) -> str:
@@ -185,7 +185,11 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     if said := _count_message(seen, due):
         return said
     if not weights_like(seen, due, trial.config, "last"):
-        return "A run that was stopped and resumed a second time does not end where an uninterrupted run ends."
+        said = "A run that was stopped and resumed a second time does not end where an uninterrupted run ends."
+        made, left = seen.facts[f"steps {len(trial.stops)}"], trial.config.updates - trial.stops[-1]
+        return (
+            said if made == left else f"{said} After its second stop it makes {counted(made, 'update')} where {left} are left."
+        )
     due_steps = [end - begin for begin, end in pairwise((0, *trial.stops, trial.config.updates))]
     if any(seen.facts[f"steps {k}"] > steps for k, steps in enumerate(due_steps)):
         return TRAINED_AGAIN

@@ -1,7 +1,7 @@
 """Takes the size of the last micro-batch N times."""
 
 EXERCISE = "RunMeter"
-MISTAKES = ("throughput-of-nominal-size",)
+MISTAKES = ("nominal-sizes",)
 LOST = ("update",)
 
 

@@ -1,7 +1,7 @@
 """Takes every micro-batch for as large as the first."""
 
 EXERCISE = "RunMeter"
-MISTAKES = ("throughput-of-nominal-size",)
+MISTAKES = ("nominal-sizes",)
 LOST = ("throughput", "update")
 
 
