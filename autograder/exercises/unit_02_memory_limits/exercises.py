@@ -275,13 +275,13 @@ def _plan_message(trial: CallTrial, found: list[float]) -> str:
     """What is wrong with a pair (B, N) that is not the right one, or is given where none is due."""
     effective, budget, fixed, per_sample = trial.arguments
     size, steps = found
+    yours = f"For an effective batch of {effective:,} you return B = {in_words(size)} and N = {in_words(steps)}"
     if size * steps != effective:
-        return "B × N is not exactly the effective batch."
+        return f"{yours}, and B × N is not exactly the effective batch."
     if fixed + per_sample * size > budget:
-        return "Your micro-batch does not fit the budget."
-    if fixed + per_sample * effective <= budget:
-        return "This is not the largest micro-batch that divides the effective batch and fits: all of it fits."
-    return "This is not the largest micro-batch that divides the effective batch and fits."
+        return f"{yours}, and such a micro-batch does not fit the budget."
+    larger = "all of it fits at once" if fixed + per_sample * effective <= budget else "a larger B that divides it fits, too"
+    return f"{yours}, but {larger}."
 
 
 def _part_of(name: str) -> str:

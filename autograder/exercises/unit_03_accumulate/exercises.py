@@ -163,7 +163,8 @@ class SumFormLr(Exercise[CallTrial]):
                 rate, n = trial.arguments
                 times = f"{found * n / rate:.3g}"
                 if not 0 < found * n / rate < float("inf") or times == "1":
-                    return f"For a rate of {rate:g} and N = {n}, the rate you return does not make the two updates equal."
+                    equal = "which does not make the two updates equal"
+                    return f"For a rate of {rate:g} and N = {n}, you return {in_words(found)}, {equal}."
                 return f"For a rate of {rate:g} and N = {n}, the rate you return makes the update {times} times as long as due."
             return returned_instead(in_words(found), "a number")
 
