@@ -132,7 +132,7 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
     groups = {path: layer for path, layer in batchnorms(model).items() if _is_group_norm(seen, path)}
     if not groups:
         return (
-            "In one result no BatchNorm has become a GroupNorm in its place, so no weights could be compared."
+            "In one of the results no BatchNorm has become a GroupNorm in its place, so no weights could be compared."
             if trial.kind == "flat"
             else ""
         )
@@ -170,7 +170,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     norms = batchnorms(model)
     if norms and not any(_is_group_norm(seen, path) for path in norms):
         return (
-            "In one result no BatchNorm has become a GroupNorm in its place, so this part is not judged yet."
+            "In one of the results no BatchNorm has become a GroupNorm in its place, so this part is not judged yet."
             if not seen.facts["same"]
             else "You return the given model itself."
         )
