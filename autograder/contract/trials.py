@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 
@@ -17,15 +18,21 @@ def uneven_sizes(chance: random.Random, choices: Sequence[int], count: int) -> l
     The smallest of the choices is among them, as some loops leave out micro-batches of a single sample. The first size is above
     their mean, so that a loop that fills its windows with ``count`` times as many samples as the first micro-batch has makes
     wider ones. The last size is not their mean: otherwise a loop that keeps only the last micro-batch would look as if it
-    weighted it by its number of samples.
+    weighted it by its number of samples. Their mean is no whole number, so one that was rounded is wrong.
+
+    Raises:
+        ValueError: the mean of any of them is a whole number.
     """
     smallest = min(choices)
-    sizes = [smallest, *chance.sample([size for size in choices if size != smallest], count - 1)]
+    others = [size for size in choices if size != smallest]
+    if all((smallest + sum(some)) % count == 0 for some in itertools.combinations(others, count - 1)):
+        raise ValueError(f"every {count} of {choices} have a whole number for their mean")
+    sizes = [smallest, *chance.sample(others, count - 1)]
+    while sum(sizes) % count == 0:
+        sizes = [smallest, *chance.sample(others, count - 1)]
     chance.shuffle(sizes)
     large = next(k for k, size in enumerate(sizes) if size * count > sum(sizes))
     sizes[0], sizes[large] = sizes[large], sizes[0]
-    if sizes[-1] * count == sum(sizes):
-        sizes[1], sizes[-1] = sizes[-1], sizes[1]
     return sizes
 
 

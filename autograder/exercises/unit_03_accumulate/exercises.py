@@ -60,13 +60,13 @@ class AccumulateGradient(Exercise[LoopTrial]):
     def trials(self, seed: int, device: str) -> dict[str, LoopTrial]:
         chance = trial_random(self.id, seed)
         size = chance.choice([2, 3])
-        # Dividing by the size or by the count would be the same if they were equal; the ragged ones hold 15 samples.
-        count = chance.choice([number for number in (3, 4, 5) if number != size and number * size != 15])
+        # Dividing by the size or by the count would be the same if they were equal.
+        count = chance.choice([number for number in (3, 4, 5) if number != size])
         # Five micro-batches: nothing in the model has five of anything. Dividing by the size of the last one shows only if that
-        # is not 1. It is smaller than the first, since some leave out such a one; and neither has 3 samples, as the mean has.
-        first = chance.choice([4, 5])
+        # is not 1. It is smaller than the first, since some leave out such a one. The mean of all is no whole number.
+        first = chance.choice([4, 6])
         last = chance.choice([number for number in (2, 4) if number < first])
-        middle = chance.sample([number for number in (2, 3, 4, 5) if number not in (first, last)], 2)
+        middle = chance.sample([number for number in (2, 3, 4, 6) if number not in (first, last)], 2)
         ragged = (first, *middle, 1, last)
 
         def problem(offset: int, *calls: Sequence[int], **options: Any) -> Problem:

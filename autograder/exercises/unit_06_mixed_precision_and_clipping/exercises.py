@@ -105,7 +105,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
     def trials(self, seed: int, device: str) -> dict[str, ClipTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([3, 4, 5])
-        uneven = [uneven_sizes(chance, [1, 2, 3, 4, 5], n) for _ in range(3)]
+        uneven = [uneven_sizes(chance, [1, 2, 3, 4, 6], n) for _ in range(3)]
         size, left = (2 if n == 3 else chance.choice([2, 3])), n - 1
         basics = Problem(accumulation_steps=n, device=device, dtype=best_dtype(device), width=8)
 

@@ -128,10 +128,11 @@ def _deep() -> nn.Module:
 
 
 class Relatives(nn.Module):
-    """Holds layers that are related to BatchNorm1d and BatchNorm2d, and lets everything through."""
+    """Holds layers that are related to BatchNorm1d and BatchNorm2d, and a dropout, and lets everything through."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.dropout = nn.Dropout()
         self.volumes, self.ranks = nn.BatchNorm3d(CHANNELS), nn.SyncBatchNorm(CHANNELS)
         self.instances = nn.InstanceNorm2d(CHANNELS, affine=True, track_running_stats=True)
 
