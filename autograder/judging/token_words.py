@@ -56,8 +56,8 @@ add_mistake(
 )
 add_mistake(
     "padding-counted",
-    "You count every position, padding included, as if there were a token to predict: what has more padding weighs too much, "
-    "or the update is too short.",
+    "You count positions at which there is no token to predict, such as padding: what has more of them weighs too much, or the "
+    "update is too short.",
     "Which of the targets take part in the loss?",
 )
 add_mistake(

@@ -168,6 +168,8 @@ class AccumulateContrastive(Exercise):
             later = (towers_message(trials[one], observations[one]) for one in trials if one != FIRST)
             spent = not towers_message(trials[FIRST], observations[FIRST]) and all(later)
             remark = (ONLY_FIRST if spent else towers_in_words(problem, found)) if unnamed else ""
+            if remark and not (spent or results["encoders"] or results["ragged"]):
+                remark = f"Where .grad held something before the call: {remark}"
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
         variant, slugs = explained
         if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions

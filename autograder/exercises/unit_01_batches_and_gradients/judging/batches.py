@@ -35,7 +35,7 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
     changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
     changed += ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
     changed += [words for what, words in CHANCE.items() if what in seen.facts["chance"]]
-    return changed + ["x or y"] * (not seen.facts["data kept"])
+    return changed + ["x or y, or whether they take a gradient"] * (not seen.facts["data kept"])
 
 
 MISSING = "There is no tensor under the name"

@@ -62,7 +62,7 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
     words = losses_in_words(seen.facts["losses"], due, window_tokens(trial.problem)).replace("samples", "tokens")
     if same_numbers(seen.facts["losses"], losses_in_evaluation(trial.problem)):
         words = " They are those that the model has in evaluation mode."
-    return f"The returned numbers are not the mean losses over each window's tokens.{words}"
+    return f"The returned numbers are not those due, the mean losses over each window's tokens.{words}"
 
 
 def groups_message(trial: TokenLoopTrial, seen: Observation) -> str:
@@ -120,7 +120,7 @@ def live_losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
         return ""
     later = None not in seen.facts["losses"] and same_numbers(seen.facts["losses"], losses_after_updates(trial.problem))
     words = " They are its losses after the update." if later else ""
-    return f"The returned numbers are not the mean losses of each window's forward passes.{words}"
+    return f"The returned numbers are not those due, the mean losses of each window's forward passes.{words}"
 
 
 def stopped_message(trial: TokenLoopTrial, seen: Observation) -> str:

@@ -183,7 +183,8 @@ def loss_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observat
 OF_THE_WINDOW = {
     "loss-scaled-in-log": "The loss you return is that of the whole window, divided by the number of micro-batches.",
     "loss-summed": "The loss you return is that of the whole window, times the number of micro-batches.",
-    "zero-every": "The encoders' gradients are those of the last micro-batch alone, as if .grad were cleared before it.",
+    "zero-every": "The encoders' gradients are those of the last micro-batch alone, as if only its loss went backward, or as "
+    "if .grad were cleared before it.",
 }
 """By slug, in place of a text that says why: here, the loss that goes backward may be the whole one, and there is no update."""
 
