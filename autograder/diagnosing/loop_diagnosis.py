@@ -87,6 +87,8 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs and EARLY in slugs and facts["seen_at_first_update"] >= trial.problem.accumulation_steps:
         slugs = None  # the update came in time, only without the gradients of some micro-batches that were there
+    if slugs == ("zero-before-step",) and bool(observation.tensors["gradients"].any()):
+        slugs = None  # there is something, however little it is beside what is due
     shown = found if found.linear and not found.same_as(due) else None  # two equal pictures, or numbers that fit nothing
     if slugs is None:
         lengths = observation.tensors["gradients"].norm(dim=1)
@@ -174,7 +176,9 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
             f"{part} of one is something else."
         )
     if not len(found.coefficients):
-        return "The optimizer you were given was never asked for an update: there was no call of its step."
+        return (
+            "In a run of several windows, the optimizer you were given was not asked for any update: its step was not called."
+        )
     if words := updates_in_words(found, due, lengths):
         return words
     if len(found.coefficients) != len(due.coefficients):

@@ -255,6 +255,10 @@ class Train(Exercise):
                     seed=seeds[1], lines=2 * window + size + 1, **moving, lr=0.01, max_norm=IDLE, checkpoint=CHECKPOINTS[0]
                 )
             ),
+            # A leftover that is clipped: it is no shorter than others.
+            "clipped leftover": RunTrial(
+                config.with_(seed=seeds[0], lines=window + size, **equal, epochs=1, optimizer="sgd", lr=1.0, max_norm=BINDING)
+            ),
             "budget": RunTrial(metered.with_(budget=2 * bytes_needed(metered, 2)), meter=True),
             "resume": RunTrial(
                 config.with_(seed=seeds[3], lines=5 * window, epochs=3, **equal, **moving, lr=0.01, max_norm=2 * BINDING),
@@ -277,6 +281,11 @@ class Train(Exercise):
     def judge(self, trials: Mapping[str, RunTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: run_due(trial) if name == "budget" else large_run_due(trial) for name, trial in trials.items()}
         results = {name: run_message(observations[name], due[name], trials[name].config) for name in ("even", "uneven")}
+        name = "clipped leftover"
+        if not (any(results.values()) or observations[name].failure) and run_message(
+            observations[name], due[name], trials[name].config
+        ):
+            results["uneven"] = "A run whose leftover window is clipped does not end with the weights due, as others do."
         results["budget"] = run_message(observations["budget"], due["budget"], trials["budget"].config, ONE_BY_ONE)
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already

@@ -8,7 +8,7 @@ _FITS = ("fits 1", "fits 2", "fits 3", "fits 4")
 _LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
 _WINDOWS = ("full", "uneven", "clip", "schedule", "single", "single schedule", "nan")
 _STOPPING = ("resume", "leftover")
-_RUNS = ("even", "uneven", "budget", *_STOPPING)
+_RUNS = ("even", "uneven", "clipped leftover", "budget", *_STOPPING)
 
 _SIZE = "the largest number of lines, an integer, that divides `config.effective_batch`"
 _WORST = "whose worst case needs at most `config.budget` bytes"
@@ -110,10 +110,11 @@ PROMISES = {
     ),
     "train": Promises(
         demands=(
-            Promise("windows", _EPOCHS, ("uneven", "leftover"), "train_tail_dropped"),
+            Promise("windows", _EPOCHS, ("uneven", "clipped leftover", "leftover"), "train_tail_dropped"),
             Promise("epochs", _EPOCHS, ("even", "uneven", *_STOPPING), "train_same_order"),
             Promise("history", "to the `History` it returns.", _RUNS, "train_returns_nothing"),
-            Promise("threshold", "with `config.max_norm`.", ("even", "resume"), "train_clips_at_n_times"),
+            Promise("threshold", "with `config.max_norm`.", ("even", "resume", "clipped leftover"), "train_clips_at_n_times"),
+            Promise("threshold of leftovers", "with `config.max_norm`.", ("clipped leftover",), "train_lowers_it_in_leftovers"),
             Promise("size", "Take `config.micro_batch_size` as it is", ("budget",), "train_picks_its_size"),
             Promise("digits", "Compute in the model's full precision.", _RUNS, "train_under_autocast"),
             Promise("digits of the file", "Compute in the model's full precision.", ("leftover",), "train_saves_in_float32"),

@@ -21,12 +21,12 @@ add_mistake(
 )
 add_mistake(
     "test-passes-all",
-    "Every trainer passes your test.",
+    "Every trainer here passes your test.",
     "A test that cannot fail says nothing. Try it on a trainer that never divides.",
 )
 add_mistake(
     "test-passes-none",
-    "No trainer passes your test.",
+    "No trainer here passes your test.",
     "Try it on a trainer that you have repaired.",
 )
 add_mistake(

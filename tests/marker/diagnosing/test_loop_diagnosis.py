@@ -145,7 +145,7 @@ def test_a_python_error_has_no_name():
         (lambda f: replace(f, residuals=f.residuals + torch.inf), "no longer numbers"),
         (lambda f: replace(f, coefficients=f.coefficients[:2]), "Window 3 is in no update."),
         (lambda f: replace(f, coefficients=f.coefficients[:2] * 0), "2 updates where 3 were due"),
-        (lambda f: replace(f, coefficients=f.coefficients[:0], residuals=f.residuals[:0]), "never asked for an update"),
+        (lambda f: replace(f, coefficients=f.coefficients[:0], residuals=f.residuals[:0]), "not asked for any update"),
         (lambda f: f, ""),
     ],
 )

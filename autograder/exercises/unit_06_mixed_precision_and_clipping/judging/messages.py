@@ -244,7 +244,7 @@ STAYING = {"growth": "after good updates", "inf": "after infinite gradients"}
 
 
 def scales_in_words(ends: Mapping[str, tuple[float, Observation, Observation]]) -> str:
-    """When a scale stays as it is although the scaler would change it, as a sentence; empty if it never does.
+    """When a scale ends as it began although the scaler would change it, as a sentence; empty if it never does.
 
     Args:
         ends: for the trials of :data:`STAYING` the scale at the start, and what a loop and a right one did.
@@ -254,4 +254,5 @@ def scales_in_words(ends: Mapping[str, tuple[float, Observation, Observation]]) 
         for name, when in STAYING.items()
         if not ends[name][1].failure and ends[name][1].facts["scale"] == ends[name][0] != ends[name][2].facts["scale"]
     ]
-    return f"The scaler's scale stays as it is {' and '.join(stays)}." if stays else ""
+    said = " and ".join(stays)
+    return f"{said[0].upper()}{said[1:]} the scaler's scale ends as it began, where another one is due." if stays else ""

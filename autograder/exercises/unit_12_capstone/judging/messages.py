@@ -89,7 +89,7 @@ def left_message(observations: Iterable[Observation]) -> str:
 
 NEARLY_DUE = (
     "The weights are those due except for less than 1% of how far training moves them, as if numbers had lost digits on the "
-    "way."
+    "way or something small had come in."
 )
 
 DIGITS_LOST = (

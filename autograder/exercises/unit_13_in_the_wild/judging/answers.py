@@ -91,7 +91,7 @@ def _passes_with(steps: Callable[[Build], int]) -> Callable[[Build], bool]:
 
 
 WRONG_TESTS_IN_WORDS: dict[str, tuple[Callable[[Build], bool], ...]] = {
-    "Your test passes every trainer whose updates can be read, right or wrong.": (
+    "Of the trainers here, your test passes every one whose updates can be read, right or wrong.": (
         lambda build: accumulates_right(build) or not (build.accented or not build.updates),
     ),
     "Your test passes every trainer with N = 1, and tells all others apart.": (

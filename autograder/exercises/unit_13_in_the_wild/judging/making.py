@@ -55,8 +55,9 @@ FIRST_IS_MEAN = {(FULL, 3), (LEFTOVER, 3)}
 """Parts and numbers of the means of means whose first micro-batch holds the mean number of tokens of its window. That of the
 other holds clearly more or less, so a function that reads the first share alone sees it there."""
 
-TWO = {(WINDOWS, 0)}
-"""Parts and numbers of those with N = 2 and a leftover: they make more than one update for two micro-batches."""
+TWO = {(LEFTOVER, 2), (WINDOWS, 0)}
+"""Parts and numbers of those with N = 2 and a leftover: they make more than one update for two micro-batches, and a row that
+adds up to 2 need not hold two windows."""
 
 SAME_DATA = {(FULL, 2): 0, (LEFTOVER, 4): 1, (WINDOWS, 2): 1}
 """Parts and numbers of those with the data of an earlier one: a name that was looked up by tokens and N is then a wrong one."""
