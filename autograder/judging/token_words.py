@@ -11,8 +11,8 @@ RENAMED = {"mean-of-means": "token-mean-of-means"}
 
 TOKEN_WORDS = {
     "sum-reduction": {
-        "message": "Token losses are added up and never divided by their number, so gradients are too long, most of all "
-        "where there are many tokens.",
+        "message": "Token losses are added up and not divided by the number of tokens in their window, so a window with many "
+        "tokens counts for too much.",
         "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
     "no-scale": {

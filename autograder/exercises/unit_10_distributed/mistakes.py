@@ -24,7 +24,7 @@ for _slug, _message, _hint in (
     ),
     (
         "never-sync",
-        "No update holds a gradient that another rank has computed for the same window.",
+        "On at least one rank, no update holds a gradient that another rank has computed for the same window.",
         "Which call tells the others: that of the wrapped model, or of the model inside it? In which micro-batch of a window "
         "must sharing not be switched off?",
     ),
@@ -91,7 +91,7 @@ for _slug, _message, _hint in (
     ),
     (
         "count-overwritten",
-        "Every rank gets the number of ranks, as if its own count were the sum of all.",
+        "Where there are tokens, every rank gets one factor, however many it has, as if its own count were the sum of all.",
         "all_reduce works in place. Which of your tensors holds the sum afterwards, and which your own count? You need both.",
     ),
     (

@@ -38,7 +38,7 @@ add_mistake(
 add_mistake(
     "mid-window-checkpoint",
     "After loading, the run stands in the middle of a window. The gradients accumulated before were in .grad, which no "
-    "state_dict holds. Without them the next update is made of the rest.",
+    "state_dict holds. Unless you bring them back as well, the next update is made of the rest.",
     "At which moments is nothing waiting in .grad? The run knows.",
 )
 add_mistake(

@@ -87,7 +87,8 @@ add_mistake(
 add_mistake(
     "resume-starts-over",
     "A run that should resume makes its updates again, from the very first one on.",
-    "There is a file at config.checkpoint. Does your function look for it, and take the weights from it?",
+    "Is there a file at config.checkpoint whenever a call is to go on? Does your function look for it, and take the weights "
+    "from it?",
 )
 add_mistake(
     "resume-counts-leftover-as-full",
@@ -133,7 +134,7 @@ add_mistake(
 )
 add_mistake(
     "tokens-of-last",
-    "The tokens you report are those of the window's last micro-batch only.",
+    "The number of tokens you report is that of a single micro-batch of the window.",
     "A window has several micro-batches. How many tokens do they have together?",
 )
 add_mistake(

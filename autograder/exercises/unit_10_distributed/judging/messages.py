@@ -17,7 +17,7 @@ from autograder.exercises.unit_10_distributed.judging.references import (
     windows_due,
 )
 from autograder.exercises.unit_10_distributed.observing import RanksTrial
-from autograder.judging.large_batches import JOINED, SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
+from autograder.judging.large_batches import SEVERAL_GRAPHS, holds_several_graphs, is_cut_finely
 from autograder.judging.left_behind import DATA, kept_message
 from autograder.judging.tolerances import close
 from gradaccum.fingerprint_words import listing
@@ -28,6 +28,9 @@ than 1e-2."""
 
 
 WHOLE_WINDOW = "All samples of a window go through the model together."
+
+
+CUT_OTHERWISE = "In a window of many micro-batches the gradient is not that of forwards with one micro-batch each."
 
 
 def bytes_carried(trial: RanksTrial, seen: RankSeen) -> int:
@@ -90,7 +93,7 @@ def graphs_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     gradient = (start - ranks[0].parameters[0]) / problem.lr
     if close(gradient, window_gradients(trial)[1].mean(0), problem.dtype):
         return WHOLE_WINDOW
-    return "" if is_cut_finely(all_ranks(trial), gradient) else JOINED
+    return "" if is_cut_finely(all_ranks(trial), gradient) else CUT_OTHERWISE
 
 
 def drift_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
@@ -128,7 +131,8 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     if any(shares_too_much(trial, rank, windows) for rank in ranks):
         if max(rank.facts["bytes"] for rank in ranks) < max(carried):
             again = max(rank.facts["sent_again"] for rank in ranks)
-            return f"In {windows} windows each rank took part in broadcasts of {again:,} bytes in all. None of them was needed."
+            told = f"In {windows} windows each rank took part in broadcasts of {again:,} bytes in all"
+            return f"{told}; {due:,} bytes in all-reduces are enough."
         return (
             f"In {windows} windows a rank took part in {max(rank.facts['rounds'] for rank in ranks)} exchanges of "
             f"{max(carried):,} bytes together; {due:,} bytes are enough."

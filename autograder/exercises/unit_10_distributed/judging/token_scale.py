@@ -47,6 +47,11 @@ def factor_message(trial: TokenTrial, seen: Observation) -> str:
     tokens, found = listing(trial.calls[k]), listing(f"{one[k]:.{digits}g}" for one in factors)
     if not any(trial.calls[k]):
         return f"Ranks with {tokens} tokens get {found}, where each of them has to get 0."
+    right = [
+        _same(one[k], _share, local, trial.calls[k]) or not local for local, one in zip(trial.calls[k], factors, strict=True)
+    ]
+    if all(right):
+        return f"Ranks with {tokens} tokens get {found}, where one without tokens has to get 0."
     return f"Ranks with {tokens} tokens get {found}. Mean losses times these do not average to the mean over all tokens."
 
 
@@ -127,7 +132,7 @@ def _total_in_a_byte(local: int, tokens: Sequence[int]) -> float:
 
 
 FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
-    "A rank without tokens gets 1, where 0 is due.": (
+    "Where others have tokens, a rank without any gets 1, where 0 is due.": (
         lambda local, tokens: _share(local, tokens) if local else 1.0,
         lambda local, tokens: _share(local, tokens) if local or not sum(tokens) else 1.0,
     ),
@@ -255,4 +260,6 @@ def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
         seen.facts["shared"] == [[0] * len(trial.calls)] * trial.world_size
     ):  # no rank asked the others, so no count was overwritten
         slugs = list(dict.fromkeys("local-tokens-only" if slug == "count-overwritten" else slug for slug in slugs))
+    if all(any(one) for one in seen.facts["shared"]) and _fits(lambda local, tokens: 1.0, trial, seen):
+        slugs = ["count-overwritten" if slug == "local-tokens-only" else slug for slug in slugs]
     return slugs

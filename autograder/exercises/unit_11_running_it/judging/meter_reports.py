@@ -28,7 +28,7 @@ def report_messages(
         if all(same(found[name], due(trial)[key]) for name, trial in trials.items()):
             continue
         if any(numbers is None for numbers in found.values()):
-            messages[key] = f"update() did not return a dictionary with a number under {key!r} each time."
+            messages[key] = f"update() did not return a dictionary with a finite number under {key!r} each time."
         else:
             messages[key] = difference(named_trials, named_observations, key)
             slug = wrong_slug(list(trials.values()), list(observations.values()), key)

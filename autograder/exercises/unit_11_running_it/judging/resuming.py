@@ -27,7 +27,7 @@ SLUGS = {
 
 LOST_WHILE_SAVING = "Killed inside save_checkpoint, the run goes on neither from the new checkpoint nor from the one before."
 
-ELSEWHERE = "A resumed run does not end, bit by bit, where the uninterrupted one does."
+ELSEWHERE = "A resumed run does not go on, bit by bit, as the uninterrupted one does."
 
 EVALUATING = "After loading, its model or a part of it is in evaluation mode."
 

@@ -86,7 +86,7 @@ WINDOWS_IN_WORDS = {
         RIGHT._replace(clip="matrices"),
     ),
     "You scale every gradient to the threshold, even one that is shorter.": (RIGHT._replace(clip="always"),),
-    "Micro-batches that have fewer lines than the first of their window are not in its update.": (
+    "A micro-batch of a single line, fewer than the others of its window have, is not in its update.": (
         RIGHT._replace(weight="whole"),
     ),
     "You make no update where the gradient is much longer than the threshold.": (RIGHT._replace(clip="skip"),),
@@ -121,7 +121,7 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
     candidates = (DIVIDED_BY_N, *_with_pairs(WEIGHTS, (*CLIPS, *SCHEDULES, *LOOPS), all_slugs))
     match = _first_with_weights(trials, seen, ("even", "uneven"), candidates, run_due)
     if match is None:
-        return ("weights-unmoved",) if unmoved(seen["even"], trials["even"].config) else ()
+        return ("weights-unmoved",) if all(unmoved(seen[name], trials[name].config) for name in ("even", "uneven")) else ()
     if match == DIVIDED_BY_N and _reports_the_norms_of(UNDIVIDED.variant, trials["uneven"], seen["uneven"]):
         match = UNDIVIDED
     variant, slugs = match
