@@ -158,7 +158,8 @@ def judge_calls(
     def related(calls: Mapping[str, CallTrial]) -> str:
         """How the numbers of these calls are related to those due; the part is named unless every part is lost."""
         words = _relation(calls, observations, formula, tolerance)
-        where = "" if len(unnamed) == len(titles) else f"In “{titles[part_of(next(iter(calls)))]}”: "
+        alike = all(_relation(others, observations, formula, tolerance) == words for others in unnamed)
+        where = "" if alike and len(unnamed) == len(titles) else f"In “{titles[part_of(next(iter(calls)))]}”: "
         return where + words if words else ""
 
     sentences = [whole or first_fit(described, calls) for calls in unnamed]
@@ -222,7 +223,7 @@ def _call_message(seen: Observation, due: Any, message: str, tolerances: Toleran
             return refusal
         return "" if seen.facts.get("reason") else "Your ValueError gives no reason."
     if "raised" in seen.facts:
-        return f"Arguments that are fine are refused. {seen.facts['raised']}"
+        return f"For arguments that are fine, your function ends with an error. {seen.facts['raised']}"
     if "type" in seen.facts:
         return returned_instead(seen.facts["type"], kind)
     return "" if "value" in seen.facts and same_value(seen.facts["value"], plain(due), *tolerances) else message

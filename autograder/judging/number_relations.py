@@ -180,7 +180,9 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
     for words, rounded in _roundings():
         if _all_same(found, [rounded(f) for f in found], ROUND):
-            yield f"the one that is due, {words}", [rounded(d) for d in due]
+            either = words.startswith("cut off") and all(int(d) == round(d) for d in due)
+            how = "cut off or rounded to a whole number" if either else words
+            yield f"the one that is due, {how}", [rounded(d) for d in due]
     wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
     if 1 < len(wrong) < len(found) and len({f for f, _ in wrong}) == 1:
         bound = wrong[0][0]

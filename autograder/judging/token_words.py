@@ -11,18 +11,18 @@ RENAMED = {"mean-of-means": "token-mean-of-means"}
 
 TOKEN_WORDS = {
     "sum-reduction": {
-        "message": "Token losses are added up and not divided by the number of tokens in their window, so a window with many "
-        "tokens counts for too much.",
+        "message": "The gradient of a window is that of the sum of its tokens' losses, as if not divided by their number, so a "
+        "window with many tokens counts for too much.",
         "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
     "no-scale": {
         "message": "The shares of a window's micro-batches add up to their number, as they do where means are summed and never "
-        "divided. They have to add up to 1, so each update is several times too long.",
+        "divided. They have to add up to 1, so updates are too long where a window has several.",
         "hint": "How many tokens are there in a micro-batch, and how many in its window? Which do you divide by?",
     },
     "double-scale": {
         "message": "The gradient of a window comes out as if a mean over its tokens were also divided by the number of "
-        "micro-batches, so each update is too short.",
+        "micro-batches, so updates are too short where there are several.",
     },
     "loss-mean-of-means": {
         "message": "The loss reported for a window gives every micro-batch the same weight, although some hold fewer tokens.",

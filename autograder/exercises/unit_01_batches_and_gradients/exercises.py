@@ -137,7 +137,7 @@ class GradientOfBatch(Exercise[BatchTrial]):
                 if name in trials:
                     message, named = gradient_message("", trials[name], observations[name])
                     lost = place or self.parts[0].name
-                    where = "" if message.startswith(MISSING) else f"{what}: "
+                    where = "" if message.startswith(MISSING) or "frozen-returned" in named else f"{what}: "
                     results[lost] = results[lost] or (message and f"{where}{message}{_kept(name, observations[name])}")
                     slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:

@@ -82,7 +82,7 @@ def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | N
         return seen.failure.message, None
     value = seen.facts.get("value")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return returned_instead(seen.facts.get("type", type(value).__name__), "a number of bytes"), None
+        return returned_instead(seen.facts.get("type") or in_words(value), "a number of bytes"), None
     due = due_bytes(trial)
     return "" if value == due else f"You count {'more' if value > due else 'fewer'} bytes than autograd holds.", value
 
@@ -276,6 +276,8 @@ def _plan_message(trial: CallTrial, found: list[float]) -> str:
     effective, budget, fixed, per_sample = trial.arguments
     size, steps = found
     yours = f"For an effective batch of {effective:,} you return B = {in_words(size)} and N = {in_words(steps)}"
+    if size % 1 or steps % 1:
+        return f"{yours}, and not both are whole numbers."
     if size * steps != effective:
         return f"{yours}, and B × N is not exactly the effective batch."
     if fixed + per_sample * size > budget:

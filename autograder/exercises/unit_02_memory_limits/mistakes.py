@@ -36,8 +36,8 @@ add_mistake(
 )
 add_mistake(
     "tensors-let-go",
-    "Tensors that the backward pass needs are freed while the forward pass is still running, as if your pack did not return "
-    "them. Their addresses are given to others, which then look like the same storage.",
+    "Tensors that autograd would keep are freed while the forward pass is still running, as if your pack did not return them. "
+    "Their addresses may be given to others, which then look like the same storage.",
     "What autograd keeps is what pack returns. What does yours return?",
 )
 add_mistake(
@@ -107,7 +107,7 @@ add_mistake(
 )
 add_mistake(
     "line-point-left-out",
-    "One of the points has no influence on your line.",
+    "One of the points is left out of your line.",
     "How many points does the sum of squares run over?",
 )
 add_mistake(

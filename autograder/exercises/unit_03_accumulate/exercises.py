@@ -123,7 +123,10 @@ class AccumulateGradient(Exercise[LoopTrial]):
         )
 
 
-SPECIAL = {"overflowed": "If .grad holds infinity before the call", "single": "For a single micro-batch"}
+SPECIAL = {
+    "overflowed": "If .grad holds infinity before the call",
+    "single": "For a single micro-batch, where .grad holds something before the call",
+}
 """Trials that matter if the others are right, with something in ``.grad``, and what is special there."""
 
 OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale", "tail-scale", "short-epoch-no-step"}

@@ -54,7 +54,8 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     wrong = [sizes for sizes, found, right in calls if not close(found, right, problem.dtype)]
     if problem.epochs[0] in wrong:
         return WRONG_LATER
-    return f"For {'a single micro-batch' if len(wrong[0]) == 1 else 'micro-batches of other sizes'}: {WRONG_GRADIENT}"
+    lone = tuple(wrong[0]) == (1,)
+    return f"For {'a single micro-batch of one sample' if lone else 'micro-batches of other sizes'}: {WRONG_GRADIENT}"
 
 
 WRONG_LATER = "At the first call .grad holds the right gradient, at a later one it does not."

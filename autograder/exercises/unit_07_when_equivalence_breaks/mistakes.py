@@ -29,13 +29,13 @@ for _slug, _message, _hint in (
     ),
     (
         "result-in-other-mode",
-        "Your result is not in the mode (training or evaluation) of the model it was made from.",
+        "Your result, or a part of it, is not in the mode (training or evaluation) of the model it was made from.",
         "What decides the mode of the result? Do you need to call train() or eval() at all?",
     ),
     ("misses-batchnorm2d", "You replace BatchNorm1d and leave BatchNorm2d.", "Which classes are you asked to replace?"),
     ("misses-batchnorm1d", "You replace BatchNorm2d and leave BatchNorm1d.", "Which classes are you asked to replace?"),
     ("not-groupnorm", "You put something other than a GroupNorm in BatchNorm's place.", "Which layer were you asked for?"),
-    ("wrong-groups", "Your GroupNorms do not have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
+    ("wrong-groups", "Not all of your GroupNorms have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
     (
         "changes-other-layers",
         "You also change layers that are neither BatchNorm1d nor BatchNorm2d, or what they hold.",
@@ -43,7 +43,7 @@ for _slug, _message, _hint in (
     ),
     (
         "loses-affine",
-        "A learned weight or bias is lost: your GroupNorms start from ones and zeros, or from something else.",
+        "A learned weight or bias is lost: your GroupNorms start from ones and zeros or from something else, or have none.",
         "BatchNorm and GroupNorm both have a weight and a bias for each channel. Who copies them?",
     ),
     (

@@ -134,7 +134,8 @@ class TrainEpochTokens(Exercise):
         moves = ("tokens", "leftover", "empty", "bare")
         results = {name: parameters_message(trials[name], observations[name]) for name in moves}
         single = trials["no accumulation"], observations["no accumulation"]
-        alone = "" if results["tokens"] else for_one(parameters_message(*single))
+        alone = "" if results["tokens"] else parameters_message(*single)
+        alone = alone and f"With N = 1, where gradients are much longer here: {alone}"
         results["tokens"] = results["tokens"] or alone
         one = parameters_message(trials["bare one"], observations["bare one"])
         if results["bare"] and not results["leftover"]:  # a loop without its leftover window would seem to stop there, too

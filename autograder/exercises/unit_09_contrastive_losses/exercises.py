@@ -55,8 +55,8 @@ FIRST, ONLY_FIRST = "encoders", "Your function is right when it is called first,
 INFINITE = "clean overflowed"
 
 KEPT = {
-    "clean one": "With a single micro-batch",
-    "clean unused": "With a parameter that is never used",
+    "clean one": "With a single micro-batch, where .grad held something before the call",
+    "clean unused": "With a parameter that is never used, where .grad held something before the call",
     INFINITE: "If .grad holds infinity before the call",
 }
 """By trial, what is special about it. Other trials have the same without old gradients, or with others than infinity."""
@@ -118,7 +118,7 @@ class AccumulateContrastive(Exercise):
         results["loss"] = loss_message(trials["encoders"], observations["encoders"])
         single, again = (trials["single"], observations["single"]), (trials["again"], observations["again"])
         for part, message in (("encoders", towers_message), ("scale", scale_message), ("loss", loss_message)):
-            results[part] = results[part] or _where("With a single micro-batch", *single, message)
+            results[part] = results[part] or _where("With a single micro-batch and another logit_scale", *single, message)
         results["clean"] = (
             towers_message(trials["clean"], observations["clean"])
             or stale_message(trials, observations)

@@ -36,6 +36,8 @@ def drawn_message(trial: BatchTrial, seen: Observation, vector: Tensor) -> str:
         return ""
     numbers, n = seen.tensors["drawn"], trial.samples
     passes = [numbers[start : start + n] for start in range(len(numbers) - n + 1)]
+    if len(numbers) % n == 0:  # samples one after the other, each several times
+        passes += [numbers[k :: len(numbers) // n] for k in range(len(numbers) // n)]
     passes += [rows.flip(0) for rows in passes]
     if any(_is_close(_gradient(trial, rows), vector) for rows in passes):
         return ""

@@ -109,7 +109,7 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
     due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)
     factors = {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr, "moved-twice": 2.0}
     for slug, factor in factors.items():
-        if mixture.holds(due * factor):
+        if mixture.holds(due * factor) and (factor or not moved.any()):
             return MOVED[slug], (slug,)
     if not mixture.linear and moves_between_samples(trial, moved):
         return "It is a sum of updates, one after each sample.", ("moves-between-samples",)

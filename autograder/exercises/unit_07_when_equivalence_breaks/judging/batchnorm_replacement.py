@@ -184,7 +184,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return "The given model does not have the same frozen parameters (requires_grad) as before."
     if not seen.facts["grads kept"]:
         slugs.append("mutates-original")
-        return "What .grad of the given model's parameters held is no longer there."
+        return ".grad of the given model's parameters is not what it was."
     if shared := {*seen.facts["shared"]}:
         if shared.isdisjoint(name for name, _ in model.named_parameters()):
             return "The result shares buffers with the given model: what one writes into them changes the other."
@@ -195,7 +195,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
     modes = dict(zip(("mode-changed", "result-in-other-mode"), seen.facts["modes"], strict=True))
     if changed := [slug for slug, mode in modes.items() if mode != trial.training]:
         slugs += changed
-        return "The mode (training or evaluation) is not the one the given model was in."
+        return "The mode (training or evaluation) of a model, or of a part of it, is not the one the given model was in."
     return ""
 
 

@@ -148,6 +148,7 @@ def _is_distinct(v: LossVariant) -> bool:
         and not (other_gradient and v.loss != "mean")
         and not (needs_window and v.mode != "training")
         and not ((other_gradient or needs_window) and v.negatives != "window")
+        and not (v.loss == "added" and v.weight == "over N" and v.negatives == "window")  # which may as well be one slip
     )
 
 

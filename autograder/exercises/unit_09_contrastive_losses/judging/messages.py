@@ -68,7 +68,7 @@ def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:
     if found is None:
         return ""
     cosine, length = distance(problem, found)
-    if cosine > 1 - 1e-4 and abs(length - 1) < NEARLY:
+    if 1 + length**2 - 2 * length * cosine < NEARLY**2:
         return (
             "The encoders' gradient is the one due except for less than 1% of it, as if numbers had lost digits on the way "
             "or a small factor had come in."
@@ -79,8 +79,14 @@ def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:
 
 
 def _ratio(value: float) -> str:
-    """A ratio to two decimals, or to more if it would look like 1."""
-    return f"{value:.2f}" if f"{value:.2f}" != "1.00" else f"{value:.7g}"
+    """A ratio to two decimals, or to more if it would look like 0 or 1."""
+    return (
+        f"{value:.2f}"
+        if f"{abs(value):.2f}" not in ("0.00", "1.00")
+        else f"{value:.7g}"
+        if abs(value) > 0.5
+        else f"{value:.3g}"
+    )
 
 
 def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:
