@@ -165,7 +165,10 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         if math.isinf(share):
             return "Your updates hold values that are no longer numbers (NaN or inf)."
         alike = found.coefficients.shape == due.coefficients.shape
-        if share < NEARLY and alike and torch.allclose(found.coefficients, due.coefficients, rtol=0, atol=NEARLY):
+        old = found.stale is not None and bool((found.stale.abs() > NEARLY).any())
+        same_rates = bool(((found.rates - 1).abs() <= NEARLY).all())
+        close_by = alike and torch.allclose(found.coefficients, due.coefficients, rtol=0, atol=NEARLY)
+        if share < NEARLY and close_by and same_rates and not old:
             return (
                 "Your updates are those that are due except for less than 1% of each, as if numbers had lost digits on the way "
                 "or a small term had come in."
@@ -192,7 +195,7 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
             # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
             if f"{rate:.3g}" == "1":
                 return f"Update {u + 1} does not move the parameters exactly as far as its gradient and the learning rate say."
-            return f"Update {u + 1} moves the parameters {rate:.3g} times as far as its gradient and the learning rate say."
+            return f"Update {u + 1} moves the parameters along its gradient {rate:.3g} times as far as the learning rate says."
     return ""
 
 
@@ -227,4 +230,4 @@ def _rows_in_words(u: int, row: Tensor, right_row: Tensor, before: float) -> str
 def _row_in_words(row: Tensor, before: float = 0.0) -> str:
     old = [f"{as_fraction(before)} of what .grad held before"] if abs(before) > 1e-4 else []
     new = [f"{as_fraction(value)} of micro-batch {k}" for k, value in enumerate(row.tolist(), 1) if abs(value) > 1e-4]
-    return ", ".join(old + new) or "nothing"
+    return ", ".join(old + new) or ("next to nothing" if bool(row.any()) else "nothing")

@@ -53,12 +53,12 @@ DIVISORS: tuple[tuple[str, Callable[[Window], float]], ...] = (
     ("one more than the number of accumulation steps", lambda w: w.steps + 1),
     ("the number of micro-batches in the last window of its epoch", lambda w: w.last),
     ("the number of its samples", lambda w: sum(w.sizes)),
-    ("the number of samples of its first micro-batch", lambda w: w.sizes[0]),
+    ("the number of samples of one of its micro-batches", lambda w: w.sizes[0]),
     ("the number of micro-batches in its epoch", lambda w: w.epoch),
 )
 """What a window's sum may be divided by instead of the number of its micro-batches; without words if it is not."""
 
-MISCOUNTED = re.compile("^one (less|more) than the number of its")
+MISCOUNTED = re.compile("^one (less|more) than the number of ")
 
 
 def updates_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | None = None) -> str:

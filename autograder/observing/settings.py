@@ -49,7 +49,7 @@ SETTINGS: dict[str, _Setting] = {
 }
 """Of this thread or of the process, in words that follow "leaves"."""
 
-LEFT_CHANGED = "Your function leaves {} changed, which affects everything that runs later. Put it back."
+LEFT_CHANGED = "Your function leaves {} changed, which can affect what runs later. Put it back."
 """What it leaves changed is one of :data:`SETTINGS`."""
 
 

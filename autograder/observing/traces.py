@@ -37,7 +37,7 @@ _TORCHS_OWN = ("_opt_called", "step")
 _SCHEDULED = "initial_lr"
 """What a scheduler of torch notes in each group of its optimizer, whose rate and momentum it changes from then on."""
 
-HOOK = "Your function leaves a hook behind, which goes on acting on everything that runs later. Remove it through its handle."
+HOOK = "Your function leaves a hook behind, which goes on acting after the call. Remove it through its handle."
 ATTRIBUTE = (
     "Your function leaves an attribute on something that it was given, such as a model or an optimizer. Keep what you need in "
     "variables."

@@ -118,13 +118,12 @@ add_mistake(
 # Scaling
 add_mistake(
     "no-scale",
-    "Each micro-batch in an update counts in full, where only its share of the mean is due, as if nothing were divided by "
-    "their number.",
+    "Micro-batches in an update count as if nothing were divided by their number, where only their share of the mean is due.",
     "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(
     "double-scale",
-    "The gradient comes out as if divided by the number of micro-batches twice, so each update is too short.",
+    "The gradient comes out as if divided by the number of micro-batches twice, so updates of several are too short.",
     "Follow one micro-batch's gradient to the parameters and count the divisions along the way.",
 )
 add_mistake(
@@ -140,8 +139,8 @@ add_mistake(
 )
 add_mistake(
     "mean-of-means",
-    "Every micro-batch of a window gets the same weight, although some hold fewer samples. This is a mean of means, in "
-    "which the samples of small micro-batches count too much.",
+    "Micro-batches of a window are weighted as if all were equally large, although some hold fewer samples. As in a mean of "
+    "means, the samples of small micro-batches count too much.",
     "What share of the window's samples does each micro-batch hold?",
 )
 
@@ -159,7 +158,7 @@ add_mistake(
 )
 add_mistake(
     "grad-disabled",
-    "Some forward passes ran with gradients switched off, so their micro-batches are missing from the update.",
+    "Some forward passes, or all, ran with gradients switched off, so their micro-batches reach no update.",
     "Which part of your loop is inside a no_grad block, and does it have to be?",
 )
 add_mistake(

@@ -103,6 +103,7 @@ def _fewest_mistakes(
         if len(one.mistakes) in numbers
         and not (passes.all_seen and one.variant.fetch == "first")
         and not (passes.single and (one.variant.fetch == "first" or one.variant.clear == "every"))
+        and not (passes.single and not passes.repeated and one.variant.fetch == "once")
         and begins.like(one.variant)
     )
     matches = list(simplest_matches(candidates, found, play, _same_rows))

@@ -67,7 +67,7 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
             return "A gradient of one epoch is part of an update of the next."
     epochs_with_updates = {e for row, e in zip(found.coefficients, found.row_epochs, strict=True) if bool(row.any())}
     if len(epochs_with_updates) < len(trial.problem.epochs):
-        return "At least one epoch does not move the parameters."
+        return "In at least one epoch the optimizer's step applies no gradient."
     return ""
 
 

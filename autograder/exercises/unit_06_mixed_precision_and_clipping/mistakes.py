@@ -109,7 +109,7 @@ add_mistake(
 )
 add_mistake(
     "inf-not-reported",
-    "After a window with infinities the scale stays too high: the scaler never hears of it, or cannot lower the scale.",
+    "After a window with infinities the scale is too high: the scaler never hears of it, or cannot lower the scale.",
     "Which calls look for infinities and lower the scale? Do they run for such a window?",
 )
 add_mistake(

@@ -140,7 +140,7 @@ def test_a_python_error_has_no_name():
             "Update 1 holds 4/7 of micro-batch 1",
         ),
         (lambda f: replace(f, coefficients=f.coefficients * 0), "Update 1 holds nothing; due were 2/7 of micro-batch 1"),
-        (lambda f: replace(f, rates=f.rates * 2), "Update 1 moves the parameters 2 times as far as"),
+        (lambda f: replace(f, rates=f.rates * 2), "Update 1 moves the parameters along its gradient 2 times as far as"),
         (lambda f: replace(f, residuals=f.residuals + 0.25), "up to 25% of one is something else"),
         (lambda f: replace(f, residuals=f.residuals + torch.inf), "no longer numbers"),
         (lambda f: replace(f, coefficients=f.coefficients[:2]), "Window 3 is in no update."),

@@ -170,7 +170,7 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You divide each gradient by its own length first, which takes away what is to be measured.": (
         lambda rows, size: _lengths(rows / rows.norm(dim=1, keepdim=True), size).scale()
     ),
-    "Your number is N times too large, as if a micro-batch held all samples of the window.": (
+    "Your number is N times what the equations say, as if a micro-batch held all samples of the window.": (
         lambda rows, size: _lengths(rows, size).scale() * len(rows)
     ),
     "Your estimate of |G|² subtracts the noise of a micro-batch from L, which holds only 1/N of it.": (

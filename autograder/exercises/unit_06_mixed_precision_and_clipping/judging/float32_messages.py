@@ -107,7 +107,7 @@ def _is_rounded(seen: Observation, dtype: torch.dtype, divisor: int) -> bool:
     return all(((a - a.to(dtype).double()).abs() <= FLOAT32_STEPS * a.abs()).all() for a in sums)
 
 
-LOST_IN_SUMS = "Where long gradients cancel, the short ones are lost, as if some were not added up in float32."
+LOST_IN_SUMS = "Where long gradients cancel, what the others add up to is wrong, as if some were not added up in float32."
 """Said of sums that are right but for what float32 would have kept."""
 
 
@@ -189,12 +189,12 @@ def how_computed(trial: Float32SumTrial, seen: Observation) -> tuple[str, tuple[
 
 SUM_WORDS = {
     "no-scale": {
-        "message": "The mean gradients of the micro-batches are added up where their mean was due, so the result is as many "
-        "times too long as there are micro-batches.",
+        "message": "The mean gradients of the micro-batches are added up as if nothing were divided by their number, where the "
+        "mean over all samples was due.",
     },
     "mean-of-means": {
-        "message": "All micro-batches get the same weight, although some hold fewer samples: you compute a mean of means, and "
-        "the samples of small micro-batches count too much.",
+        "message": "Micro-batches are weighted as if all were equally large, although some hold fewer samples: as in a mean of "
+        "means, the samples of small ones count too much.",
         "hint": "What share of all samples does a micro-batch have, and what weight should it get?",
     },
 }

@@ -61,7 +61,7 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
             one, other = (each.tensors["gradients"][u].double() for each in (seen, due))
             if cosine_similarity(one, other.to(one), dim=0) < PARALLEL:
                 return f"At update {u + 1} the gradient points elsewhere than the one that is due."
-            return f"At update {u + 1} the gradient is {ratio:.2g} times as long as the one that is due."
+            return f"At update {u + 1} the gradient is {ratio:.3g} times as long as the one that is due."
     return ""
 
 
