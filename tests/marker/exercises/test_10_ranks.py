@@ -312,7 +312,7 @@ def pairs(model, loss_fn, optimizer, micro_batches, accumulation_steps):
         optimizer.step()
 
 
-@pytest.mark.parametrize(("loop", "said"), [(whole_window, "All samples"), (pairs, "Samples of several micro-batches")])
+@pytest.mark.parametrize(("loop", "said"), [(whole_window, "All samples"), (pairs, "In a window of many micro-batches")])
 def test_joined_micro_batches_are_detected_even_if_the_byte_count_is_forged(loop, said):
     def modest(facts, tensors):
         for rank in facts["ranks"]:
