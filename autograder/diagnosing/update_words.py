@@ -59,6 +59,7 @@ DIVISORS: tuple[tuple[str, Callable[[Window], float]], ...] = (
 """What a window's sum may be divided by instead of the number of its micro-batches; without words if it is not."""
 
 MISCOUNTED = re.compile("^one (less|more) than the number of ")
+"""Divisors that are said as numbers where they never change: they may as well be constants."""
 
 
 def updates_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | None = None) -> str:
@@ -200,7 +201,6 @@ def _divided_by(factors: Mapping[int, float], windows: Sequence[Window], which: 
     for scope, (words, divisor) in itertools.product(scopes, DIVISORS):
         made = {u: divisor(windows[u]) or 1 for u in scope}  # nobody divides by 0
         if all(abs(factors.get(u, 1.0) - len(windows[u].sizes) / made[u]) <= SAME for u in scope):
-            # One more or less than a number that never changes may as well be a constant.
             return f"{made[scope[0]]:g}" if MISCOUNTED.search(words) and len({*made.values()}) == 1 else words
     return None
 

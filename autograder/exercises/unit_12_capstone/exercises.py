@@ -285,7 +285,7 @@ class Train(Exercise):
         if not (any(results.values()) or observations[name].failure) and run_message(
             observations[name], due[name], trials[name].config
         ):
-            results["uneven"] = "A run whose leftover window is clipped does not end with the weights due, as others do."
+            results["uneven"] = "Other runs end with the weights due, but one whose leftover window is clipped does not."
         results["budget"] = run_message(observations["budget"], due["budget"], trials["budget"].config, ONE_BY_ONE)
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already

@@ -65,7 +65,7 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
     unknown = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
     if unknown:
-        return f"named_parameters() has no name {unknown[0][9:][:40]!r}."
+        return f"There is no {unknown[0][9:][:40]!r} among the names in named_parameters()."
     return torch.cat([part.double() for part in flat])
 
 

@@ -80,13 +80,10 @@ def towers_in_words(problem: ContrastiveProblem, found: Towers | None) -> str:
 
 def _ratio(value: float) -> str:
     """A ratio to two decimals, or to more if it would look like 0 or 1."""
-    return (
-        f"{value:.2f}"
-        if f"{abs(value):.2f}" not in ("0.00", "1.00")
-        else f"{value:.7g}"
-        if abs(value) > 0.5
-        else f"{value:.3g}"
-    )
+    short = f"{value:.2f}"
+    if short.lstrip("-") not in ("0.00", "1.00"):
+        return short
+    return f"{value:.7g}" if short.endswith("1.00") else f"{value:.3g}"
 
 
 def scale_message(trial: ContrastiveTrial, seen: Observation) -> str:

@@ -132,7 +132,7 @@ def _total_in_a_byte(local: int, tokens: Sequence[int]) -> float:
 
 
 FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
-    "Where others have tokens, a rank without any gets 1, where 0 is due.": (
+    "If others have tokens, a rank without any gets 1, where 0 is due.": (
         lambda local, tokens: _share(local, tokens) if local else 1.0,
         lambda local, tokens: _share(local, tokens) if local or not sum(tokens) else 1.0,
     ),
