@@ -163,9 +163,14 @@ def _on_the_cpu() -> AbstractContextManager[object]:
 
 
 def skewed_loss(prediction: Tensor, target: Tensor) -> Tensor:
-    """A squared error that counts predictions above their target up to three times as much as those below; a mean."""
+    """The mean of :func:`skewed_errors`."""
+    return skewed_errors(prediction, target).mean()
+
+
+def skewed_errors(prediction: Tensor, target: Tensor) -> Tensor:
+    """Squared errors, of which those above the target count up to three times as much as those below."""
     error = prediction - target
-    return (error.square() * (2 + torch.tanh(error))).mean()
+    return error.square() * (2 + torch.tanh(error))
 
 
 def coupling(x: Tensor) -> Tensor:

@@ -81,6 +81,14 @@ def ends_fit_best(trial: BatchTrial) -> bool:
 
 
 @torch.no_grad()
+def some_cost_nothing(trial: BatchTrial) -> bool:
+    """Whether the loss of at least one sample is zero, and that of at least two is not."""
+    model, samples = trial.exact()
+    free = [float(trial.loss_fn(model(x), y)) == 0 for x, y in samples]
+    return any(free) and free.count(False) > 1
+
+
+@torch.no_grad()
 def with_loss(trial: BatchTrial, low: float, high: float) -> BatchTrial:
     """The trial, with other data if need be, so that its loss is between these."""
     while True:
@@ -102,6 +110,7 @@ SPECIAL = {
     "alone": ("", "For a batch of one sample"),
     "dropping": ("", "For a model that drops values at random, as dropout does"),
     "repeated": ("", "For a batch in which two samples have the same x"),
+    "hinged": ("", "For a batch in which the loss of some samples is zero"),
     "narrow": ("", "For a model in float32 with a single output"),
     "again": ("untouched", "At a later call with the same model"),
     "tied": ("", "For a model in which two layers share a weight"),
@@ -195,6 +204,7 @@ class AverageSampleGradients(GradientOfBatch):
         if a % 2 == 0:  # averages of pairs would then have the right average
             a, b = b, a
         means = (BatchTrial(batch_problem(seed + 1 + 1000 * k, device, a, gated=True)) for k in itertools.count())
+        hinged = (BatchTrial(batch_problem(seed + 12 + 1000 * k, device, c), hinged=True) for k in itertools.count())
         return {
             "mean": next(filter(ends_fit_best, means)),
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
@@ -204,6 +214,7 @@ class AverageSampleGradients(GradientOfBatch):
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
             "repeated": BatchTrial(batch_problem(seed + 10, device, a), repeated=True),
+            "hinged": next(filter(some_cost_nothing, hinged)),
             "dropping": BatchTrial(batch_problem(seed + 11, device, b, gated=True), dropping=True),
         }
 
@@ -227,7 +238,7 @@ class SgdStep(Exercise[BatchTrial]):
         rates = chance.sample(RATES, 6)
         trials = {
             "update": BatchTrial(batch_problem(seed + 1, device, a, gated=True), lr=rates[0]),
-            "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True), lr=rates[1]),
+            "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True, renamed=True), lr=rates[1]),
             "clean": BatchTrial(batch_problem(seed + 3, device, c, stale=True), lr=rates[2]),
             "loss": BatchTrial(batch_problem(seed + 4, device, a, gated=True), lr=rates[3]),
             "evaluating": BatchTrial(batch_problem(seed + 5, device, b, gated=True), training=False, lr=rates[4]),

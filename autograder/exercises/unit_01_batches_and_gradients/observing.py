@@ -13,10 +13,13 @@ from autograder.contract.observation import Observation
 from autograder.observing.loops import plain_losses
 from gradaccum.problems import MicroBatch, Problem, joined
 from gradaccum.problems.ingredients import TrainingGate
-from gradaccum.problems.problem import skewed_loss
+from gradaccum.problems.problem import skewed_errors, skewed_loss
 
 OTHER_SEED = 1000
 """Added to a problem's seed, it gives other samples than any other trial has."""
+
+GOOD_ENOUGH = 0.6
+"""Up to this loss a sample costs nothing in a ``hinged`` trial; about a third of the samples have less."""
 
 OTHER_PARAMETERS = 0.25
 """Added to every parameter, it gives others."""
@@ -38,6 +41,7 @@ class BatchTrial:
         zeros: whether all inputs are zero, so that the gradient of the first layer's weight is zero, too.
         repeated: whether the last sample has the inputs of the first, with another target.
         dropping: whether the model's gate drops values at random in training mode.
+        hinged: whether the loss of a sample that is predicted well enough is exactly zero, and so is its gradient.
     """
 
     problem: Problem
@@ -50,6 +54,7 @@ class BatchTrial:
     zeros: bool = False
     repeated: bool = False
     dropping: bool = False
+    hinged: bool = False
 
     @property
     def samples(self) -> int:
@@ -70,6 +75,8 @@ class BatchTrial:
 
         The sum needs a row for each sample, even if there is only one.
         """
+        if self.hinged:
+            return torch.relu(skewed_errors(prediction, target).mean(-1) - GOOD_ENOUGH).mean()
         if not self.summed:
             return skewed_loss(prediction, target)
         if prediction.ndim != 2:

@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "narrow", "again", "overflowed", "tied", "dropping")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
-AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "dropping")
+AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "hinged", "dropping")
 UPDATES = ("update", "frozen", "evaluating", "one", "alone", "narrow", "again", "tied", "overflowed", "steep", "dropping")
 LOSSES = ("loss", "evaluating", "one", "alone", "again")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
@@ -79,12 +79,15 @@ PROMISES = {
             Promise(
                 "average",
                 "the average of these gradients",
-                ("mean", "summed", "again", "overflowed", "repeated", "dropping"),
+                ("mean", "summed", "again", "overflowed", "repeated", "hinged", "dropping"),
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
             Promise("own loss", "the gradient of its own loss", ("dropping",), "average_sample_gradients_scaled_by_losses"),
             Promise("repeats", "for every sample", ("repeated",), "average_sample_gradients_without_repeats"),
+            Promise(
+                "samples without loss", "for every sample", ("hinged",), "average_sample_gradients_of_samples_with_a_loss"
+            ),
             Promise("one sample", "even for a batch of one sample", ("one", "alone"), "average_sample_gradients_of_several"),
             Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
             Promise(
@@ -144,7 +147,10 @@ PROMISES = {
             Promise("one pass", "the gradient of `loss_fn(model(x), y)`", ("dropping",), "sgd_step_of_two_passes"),
             Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "sgd_step_squeezes_a_single_sample"),
             Promise(
-                "any names", "these parameters do not move, and nothing breaks", ("clean extras",), "sgd_step_by_known_names"
+                "any names",
+                "these parameters do not move, and nothing breaks",
+                ("frozen", "clean extras"),
+                "sgd_step_by_known_names",
             ),
             Promise("one sample", "for a batch of one sample, and", ("one", "alone"), "sgd_step_of_several"),
             Promise("second call", "in a second call", SECOND, "sgd_step_momentum_between_calls"),
@@ -153,6 +159,7 @@ PROMISES = {
             Promise("data", "`x` and `y` stay as they are", EVERY_UPDATE, "sgd_step_centres_the_inputs_and_back"),
             Promise("seed", "you do not seed torch", EVERY_UPDATE, "sgd_step_seeds"),
             Promise("shared", "even one that two layers share", ("tied",), "sgd_step_layer_by_layer"),
+            Promise("outside of layers", "of the model's own parameters", ("frozen",), "sgd_step_of_children"),
             Promise("infinity", "infinity included", ("overflowed",), "sgd_step_clears_by_multiplying"),
             Promise("mode", "The model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),
             Promise("frozen", "these parameters do not move, and nothing breaks", ("frozen",), "sgd_step_thaws_everything"),

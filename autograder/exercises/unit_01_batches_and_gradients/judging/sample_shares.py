@@ -80,6 +80,8 @@ class Mixture:
 def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None, loss_fn: Callable | None = None) -> Mixture:
     """Which sample gradients a vector ``(P,)`` is made of, by least squares.
 
+    How much of a gradient that is zero is in it cannot be known: as much as of the others on average, it is assumed.
+
     Args:
         trial: the batch whose samples are meant.
         vector: a gradient, or a movement divided by the learning rate.
@@ -96,7 +98,10 @@ def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None, lo
     if not torch.isfinite(vector).all():
         return Mixture(torch.zeros(trial.samples, dtype=basis.dtype), 0.0, False)
     coarse = 1 if trial.problem.dtype == "float64" else COARSE
-    coefficients = torch.linalg.lstsq(basis.T, vector[:, None]).solution[:, 0]
+    exists = basis.any(dim=1)
+    coefficients = torch.zeros(len(basis), dtype=basis.dtype)
+    coefficients[exists] = torch.linalg.lstsq(basis[exists].T, vector[:, None]).solution[:, 0]
+    coefficients[~exists] = coefficients[exists].mean() if exists.any() else 0.0
     error, size = float((vector - coefficients @ basis).norm()), float(vector.norm())
     stale_share = float(coefficients[-1]) if trial.problem.stale else 0.0
     return Mixture(coefficients[: trial.samples], stale_share, error <= LINEAR * coarse * size, coarse)
