@@ -393,7 +393,8 @@ explore("gradient_noise")
 #
 # What earns points:
 #
-# - **2 points · the simple noise scale, from the two unbiased estimates**: for four windows, to six digits.
+# - **2 points · the simple noise scale, from the two unbiased estimates**: for five windows, to six digits,
+#   however short its gradients are.
 
 
 # %% exercise="gradient_noise_scale"

@@ -85,9 +85,7 @@ PROMISES = {
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
             Promise("own loss", "the gradient of its own loss", ("dropping",), "average_sample_gradients_scaled_by_losses"),
             Promise("repeats", "for every sample", ("repeated",), "average_sample_gradients_without_repeats"),
-            Promise(
-                "samples without loss", "for every sample", ("hinged",), "average_sample_gradients_of_samples_with_a_loss"
-            ),
+            Promise("samples without loss", "for every sample", ("hinged",), "average_sample_gradients_of_samples_with_a_loss"),
             Promise("one sample", "even for a batch of one sample", ("one", "alone"), "average_sample_gradients_of_several"),
             Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
             Promise(

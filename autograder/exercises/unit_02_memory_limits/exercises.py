@@ -118,6 +118,10 @@ class MemoryLine(Exercise[CallTrial]):
         gigabytes, sizes = [10**9 * chance.randint(2, 9) for _ in range(2)], chance.sample(range(1, 17), 7)
         trials["exact 2"] = CallTrial((sizes, [gigabytes[0] + gigabytes[1] * size for size in sizes]))
         trials[CLOSE] = CallTrial((list(CLOSE_SIZES), [41_123_456_789 + 287_654_321 * size for size in CLOSE_SIZES]))
+        # Measured bytes may fall where noise is larger than the slope.
+        sizes = chance.sample(range(30, 40), 6)
+        points = [900_000 - 100 * size + chance.choice([-1, 1]) * chance.randint(20, 90) for size in sizes]
+        trials[FALLING] = CallTrial((sizes, points))
         sizes, off = chance.sample(range(9, 20), 7), [chance.choice([-1, 1]) * chance.randint(200, 900) for _ in range(7)]
         trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))
         sizes = chance.sample(range(1, 17), 2)
@@ -152,6 +156,9 @@ REPEATED = "scattered 4"
 
 TWO = "exact 3"
 """The list of two points."""
+
+FALLING = "scattered 5"
+"""The list in which bytes fall with the size."""
 
 CLOSE, CLOSE_SIZES = "exact 4", (1000, 1004, 1001, 1016, 1009, 1013, 1006)
 """The list of large sizes that differ little. The normal equations in float32 miss its line by 0.6 % or more, in whatever form;

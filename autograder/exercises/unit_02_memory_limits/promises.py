@@ -3,7 +3,7 @@
 from autograder.contract.promises import Promise, Promises
 
 MODELS = ("plain", "shared", "deep", "gated")
-SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4")
+SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4", "scattered 5")
 LINES = ("exact 0", "exact 1", "exact 2", "exact 3", "exact 4", *SCATTERED)
 LARGEST, FULL = tuple(f"largest {k}" for k in range(18)), tuple(f"full {k}" for k in range(7))
 NONE = ("none 0", "none 1", "none 2", "none 3")
@@ -27,6 +27,9 @@ PROMISES = {
             Promise("frozen", "frozen or not", ("deep",), "saved_bytes_with_frozen_parameters"),
             Promise("everything", "Everything else that autograd keeps does count", MODELS, "saved_bytes_without_inputs"),
             Promise("buffers", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_without_buffers"),
+            Promise(
+                "single numbers", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_of_several_numbers"
+            ),
             Promise("slices", "that belong to a parameter of the model", ("deep",), "saved_bytes_by_first_element"),
             Promise("nested", "that belong to a parameter of the model", ("deep",), "saved_bytes_without_nested_layers"),
             Promise("masks", "Everything else that autograd keeps does count", ("deep",), "saved_bytes_of_floats"),
@@ -62,6 +65,7 @@ PROMISES = {
             Promise("least squares", "lists of points that lie on no line", SCATTERED, "memory_line_first_two"),
             Promise("gigabytes", "some at many gigabytes", ("exact 2", "exact 4"), "memory_line_in_32_bits"),
             Promise("digits", "Three correct digits are enough.", ("exact 4",), "line_by_normal_equations_in_float32"),
+            Promise("falling", "lists of points that lie on no line", ("scattered 5",), "memory_line_never_falls"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),
             Promise("whole points", "perhaps with repetitions", ("scattered 4",), "memory_line_set_of_points"),

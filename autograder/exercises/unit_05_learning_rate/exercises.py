@@ -162,11 +162,16 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         level = (0.0, *factors[1:3], factors[2], *factors[4:])
 
         def trial(
-            offset: int, *epochs: Iterable[int], frozen: bool = False, factors: tuple[float, ...] = factors, **options: Any
+            offset: int,
+            *epochs: Iterable[int],
+            frozen: bool = False,
+            factors: tuple[float, ...] = factors,
+            chained: bool = False,
+            **options: Any,
         ) -> ScheduleTrial:
             options = {"skewed": True, "gated": True, "momentum": 0.0 if frozen else 0.5} | options
             problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **options)
-            return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors)
+            return ScheduleTrial(LoopTrial(problem, frozen=frozen), factors, chained)
 
         full = [2] * (3 * n), [2] * n, [2] * (2 * n)
         every_kind = ([*uneven, *uneven[:left]], [2] * probe_length(2, n, left), [2] * (n - 1))
@@ -178,6 +183,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             # Where the schedule stands after a short epoch shows in the next one.
             "leftover": trial(2, *every_kind, [2] * n, factors=level),
             "rates": trial(3, *full, frozen=True),
+            "chained": trial(7, [2] * (2 * n), frozen=True, chained=True),
             "probe": trial(4, *every_kind, frozen=True),
         }
 
@@ -195,7 +201,8 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         }
         results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
         if not any(results.values()):
-            results["rates"] = rates_message(trials["leftover"], observations["leftover"], True)
+            for name in ("leftover", "chained"):
+                results["rates"] = results["rates"] or rates_message(trials[name], observations[name], True)
         failure = first_failure(observations)
         if not (moves or results["leftover"]):
             slugs = report_mistakes(trials, observations) if results["rates"] else ()
@@ -241,6 +248,7 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
             "several": (chance.randint(6, 10), chance.randint(3, 8), 2.0, 1.0),
             "single samples": (16, 1, 0.5, 1.0),
             "negative": (5, 3, 2.0, 0.2),
+            "short": (chance.randint(3, 5), 2, 1e-7, 1e-7),
         }
         return {name: NoiseTrial(seed + k, *window, device) for k, (name, window) in enumerate(windows.items())}
 

@@ -45,13 +45,25 @@ class NoiseTrial:
 
 @dataclass(frozen=True)
 class ScheduleTrial:
-    """A loop trial and the factors of its schedule, one for each position."""
+    """A loop trial and the factors of its schedule, one for each position.
+
+    A ``chained`` schedule computes each rate from the one before, as ``ExponentialLR`` does: asked for its rate while it stands
+    still, it gives the next one.
+    """
 
     loop: LoopTrial
     factors: tuple[float, ...]
+    chained: bool = False
 
-    def build_scheduler(self, optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LambdaLR:
-        return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda k: self.factors[min(k, len(self.factors) - 1)])
+    def build_scheduler(self, optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRScheduler:
+        if not self.chained:
+            return torch.optim.lr_scheduler.LambdaLR(optimizer, self._factor)
+        for group in optimizer.param_groups:
+            group["lr"] *= self.factors[0]
+        return torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda k: self._factor(k) / self._factor(k - 1))
+
+    def _factor(self, position: int) -> float:
+        return self.factors[min(position, len(self.factors) - 1)]
 
 
 def observe_scheduled(function: Callable, trial: ScheduleTrial) -> Observation:

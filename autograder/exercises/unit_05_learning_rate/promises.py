@@ -10,7 +10,7 @@ SAME_RATE = "rule 12"
 UNKNOWN = tuple(f"unknown {k}" for k in range(16))
 SPELLINGS, EQUAL, LONGER = UNKNOWN[3:7], "unknown 7", ("unknown 9", *UNKNOWN[11:14])
 LIVE = ("updates", "no accumulation", "cut", "leftover")
-LOOPS = (*LIVE, "rates", "probe")
+LOOPS = (*LIVE, "rates", "chained", "probe")
 REASON = "a `ValueError` with a reason, in any words"
 WHOLE = f'{REASON}, if any of the three is not a whole number of at least 1: zero, negative, `2.5`, `"2"` or `None`.'
 LIKE_UNIT_04 = "one epoch as in `train_epoch` of unit 04, at the schedule's rates."
@@ -79,8 +79,15 @@ PROMISES = {
             Promise("once per update", "The schedule moves on once per update", LOOPS, "schedule_per_micro_batch"),
             Promise("after it", "The schedule moves on once per update, after it.", LOOPS, "schedule_before_step"),
             Promise("own rate", "at the schedule's rates.", LOOPS, "lr_multiplied"),
-            Promise("list", "Return a list with the rate that each update used.", ("rates", "leftover"), "rates_not_returned"),
-            Promise("goes on", "goes on where it was.", ("updates", "leftover", "rates", "probe"), "schedule_restarts"),
+            Promise(
+                "list",
+                "Return a list with the rate that each update used.",
+                ("rates", "leftover", "chained"),
+                "rates_not_returned",
+            ),
+            Promise(
+                "goes on", "goes on where it was.", ("updates", "leftover", "rates", "chained", "probe"), "schedule_restarts"
+            ),
             Promise("hooks", "Leave no hook on the optimizer.", LOOPS, "schedule_leaves_a_hook"),
             Promise("attributes", "The next epoch is given the same scheduler", LOOPS, "schedule_leaves_an_attribute"),
             Promise("training", "The model is in training mode", LOOPS, "schedule_evaluates"),
@@ -98,14 +105,20 @@ PROMISES = {
                 "short epoch", "in an epoch shorter than one window.", ("leftover", "probe"), "schedule_short_epoch_skipped"
             ),
             Promise("ragged", "All samples of a window count equally.", ("leftover", "probe"), "mean_of_means_scheduled"),
-            Promise("one for each", "one number for each update, in order", ("rates", "leftover"), "rates_of_micro_batches"),
-            Promise("digits", "the rate that each update used.", ("rates", "leftover"), "rates_rounded"),
+            Promise(
+                "one for each",
+                "one number for each update, in order",
+                ("rates", "leftover", "chained"),
+                "rates_of_micro_batches",
+            ),
+            Promise("digits", "the rate that each update used.", ("rates", "leftover", "chained"), "rates_rounded"),
             Promise("repeated rates", "one number for each update, in order", ("leftover",), "rates_without_repeats"),
             Promise(
                 "leftover's rate", "on leftovers once the other two parts are right.", ("leftover",), "rates_of_full_windows"
             ),
             Promise("used", "your updates used them.", LOOPS, "schedule_without_gradients"),
-            Promise("not the next", "the rate that each update used.", ("rates", "leftover"), "rate_of_next"),
+            Promise("not the next", "the rate that each update used.", ("rates", "leftover", "chained"), "rate_of_next"),
+            Promise("any schedule", "at the schedule's rates.", ("chained",), "rates_asked_of_the_formula"),
         ),
         ("`windows(micro_batches", "Train for one epoch at"),
     ),
@@ -114,30 +127,31 @@ PROMISES = {
             Promise(
                 "two equations",
                 "Solve the two equations, reading ≈ as =",
-                ("two", "several", "single samples", "negative"),
+                ("two", "several", "single samples", "negative", "short"),
                 "gradient_noise_scale_biased",
             ),
             Promise("two windows", "a list of N ≥ 2 vectors", ("two",), "gradient_noise_scale_of_several"),
             Promise(
                 "samples",
                 "of a micro-batch of B = `micro_batch_size` samples.",
-                ("two", "several", "negative"),
+                ("two", "several", "negative", "short"),
                 "gradient_noise_scale_of_single_samples",
             ),
             Promise(
                 "kept",
                 "Leave them as they are.",
-                ("two", "several", "single samples", "negative"),
+                ("two", "several", "single samples", "negative", "short"),
                 "gradient_noise_scale_in_place",
             ),
+            Promise("short", "however short its gradients are", ("short",), "gradient_noise_scale_never_divides_by_zero"),
             Promise("negative", "return what the equations say.", ("negative",), "gradient_noise_scale_clamped"),
             Promise(
                 "number",
                 "as a number.",
-                ("two", "several", "single samples", "negative"),
+                ("two", "several", "single samples", "negative", "short"),
                 "gradient_noise_scale_as_text",
             ),
         ),
-        ("Write `gradient_noise_scale", "(Both solutions", "for four windows", "The simple noise scale"),
+        ("Write `gradient_noise_scale", "(Both solutions", "for five windows", "The simple noise scale"),
     ),
 }

@@ -297,6 +297,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             "cancelling": Float32SumTrial(seed + 4, 4, False, 1.0, device, cancelling=True),
             "evaluation": Float32SumTrial(seed + 5, 4, True, 1.0, device, training=False, overflowed=True),
             "narrow": Float32SumTrial(seed + 6, 4, False, 1.0, device, outputs=1),
+            "tied": Float32SumTrial(seed + 7, 4, False, 1.0, device, tied=True),
         }
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -326,4 +327,6 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
                 results["model"] = results["model"] or OF_ANOTHER_MODE
             elif not message and (narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()])):
                 results["sums"] = results["sums"] or f"For a model with a single output: {narrow}"
+            elif not message and (tied := sums_message(observations["tied"], float32_sums(trials["tied"])[()])):
+                results["sums"] = results["sums"] or f"For a model in which two layers share a weight: {tied}"
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)), remark=remark)

@@ -48,6 +48,7 @@ class Float32SumTrial:
         telling: whether the gradients tell what computed them: the samples of one forward act on each other, micro-batches have
             one sample, and a target is so near the model's output that the rounding of bfloat16 decides how far it is off.
         stale: how many times as long as usual is what ``.grad`` holds at first.
+        tied: whether two layers share a weight, in a model that has other parameters of equal shape.
     """
 
     seed: int
@@ -61,6 +62,7 @@ class Float32SumTrial:
     telling: bool = False
     cancelling: bool = False
     stale: float = 1.0
+    tied: bool = False
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -79,6 +81,8 @@ class Float32SumTrial:
             overflowed=self.overflowed,
             outputs=self.outputs,
             gated=True,
+            tied=self.tied,
+            depth=3 if self.tied else 1,
             skewed=not self.cancelling,  # with the other sign, a skewed loss is not the same
             coupled=self.telling,
         )

@@ -12,7 +12,7 @@ AMP = (
 )
 AMP_CLIPPED = ("clip", "leftover", "together", "clip alone")
 FORWARDS = ("float16", "bfloat16", "no accumulation", "telling", "usual scale")
-SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation", "narrow")
+SUMS = ("sums", "ragged", "telling", "cancelling", "evaluation", "narrow", "tied")
 LIKE_UNIT_04 = "one epoch as in unit 04, except that each window's gradient is clipped to `max_norm` before its update."
 MODE = "The model is in training mode; leave it there."
 LIKE_EXERCISE_1 = (
@@ -191,11 +191,13 @@ PROMISES = {
             Promise(
                 "clear",
                 "it may hold anything when you are called.",
-                ("ragged", "telling", "cancelling", "evaluation", "narrow"),
+                ("ragged", "telling", "cancelling", "evaluation", "narrow", "tied"),
                 "float32_first_holds_more",
             ),
             Promise("each", "with each micro-batch's gradient", SUMS, "float32_piles_up"),
             Promise("any model", MEAN, ("narrow",), "float32_squeezes_the_prediction"),
+            Promise("shared", "the names of `model.named_parameters()`", ("tied",), "float32_both_names_of_a_shared_weight"),
+            Promise("equal shapes", MEAN, ("tied",), "float32_one_sum_for_each_shape"),
         ),
         (
             "Write `accumulate_in_float32",
