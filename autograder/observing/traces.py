@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from types import MethodType
@@ -111,18 +112,24 @@ def noting(function: Callable) -> Callable:
     def call(*arguments: object, **keywords: object) -> object:
         before = [_owner(thing) for thing in _things((arguments, keywords))]
         models.extend(value for value in tree_leaves((arguments, keywords)) if isinstance(value, nn.Module))
-        given_run = any(map(_is_run, arguments))
-        if not given_run:  # what saves or restores the random numbers of a run must see their state as it is
-            _rename_seed()
-        with settings_put_back() as changed:
+        # What saves or restores the random numbers of a run must see their state as it is.
+        seeding = contextlib.nullcontext() if any(map(_restores, arguments)) else seeding_noted()
+        with seeding, settings_put_back() as changed:
             returned = function(*arguments, **keywords)
         _noted.extend(map(LEFT_CHANGED.format, changed))
         _noted.extend(message for owner in before for message in owner.left())
-        if not given_run and torch.initial_seed() != NO_USUAL_SEED:
-            _noted.append(SEED)
         return returned
 
     return call
+
+
+@contextlib.contextmanager
+def seeding_noted() -> Iterator[None]:
+    """Note it if torch's random numbers are seeded in the block."""
+    _rename_seed()
+    yield
+    if torch.initial_seed() != NO_USUAL_SEED:
+        _noted.append(SEED)
 
 
 def _rename_seed() -> None:
@@ -157,8 +164,13 @@ def _things(given: object) -> Iterator[Thing]:
 
 
 def _is_run(value: object) -> bool:
-    """Whether it is an object of the course that has a model and an optimizer, and whose random numbers may be restored."""
+    """Whether it is an object of the course that has a model and an optimizer."""
     return type(value).__module__.startswith("gradaccum.") and not isinstance(value, nn.Module)
+
+
+def _restores(value: object) -> bool:
+    """Whether it is a run that can be saved and loaded, of which torch's random numbers are a part."""
+    return type(value).__module__ == "gradaccum.resuming"
 
 
 def _parts(model: nn.Module) -> Iterable[nn.Module | Tensor]:

@@ -11,7 +11,7 @@ from typing import Any
 from autograder.contract.devices import full_precision
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
 from autograder.observing.student_calls import guarded
-from autograder.observing.traces import noting
+from autograder.observing.traces import noting, seeding_noted
 
 NOT_IMPLEMENTED = Failure("raised", "Your code raised NotImplementedError.")
 
@@ -35,6 +35,8 @@ def observe_trials(
     """
     observations: dict[str, Observation] = {}
     watched = noting(function)
+    if isinstance(function, type):  # which is used by and by, not called once
+        observer = seeding_noted()(observer)
     for name, trial in trials.items():
         before(name)
         with full_precision():

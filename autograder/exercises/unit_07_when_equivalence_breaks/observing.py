@@ -24,8 +24,12 @@ from gradaccum.memory import storage_key
 
 CHANNELS, FEATURES, SAMPLES, STEPS = 12, 5, 12, 4
 
+MAX_SETTINGS = 200
+"""Characters of a layer's settings that are noted. Those of the layers here have fewer than a hundred."""
+
 Layers = dict[str, dict[str, Any]]
-"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups``, its ``eps`` and whether it is ``affine``."""
+"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups``, its ``eps`` and whether it is ``affine``; for other
+layers the ``settings`` that torch shows of them, such as a probability."""
 
 
 @dataclass(frozen=True)
@@ -99,20 +103,22 @@ class Chain(nn.Module):
 
 
 class Residual(nn.Module):
-    """A block with one BatchNorm1d in a branch and one after it."""
+    """A block with one BatchNorm1d in a branch and one after it, a parameter of its own, and no layer where one may be."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+        self.register_module("shortcut", None)
         self.branch = nn.Sequential(nn.Linear(CHANNELS, CHANNELS), nn.BatchNorm1d(CHANNELS), nn.Tanh())
         self.norm = nn.BatchNorm1d(CHANNELS)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.norm(x + self.branch(x))
+        return self.norm(x + self.scale * self.branch(x))
 
 
 def _flat() -> nn.Module:
     norms = nn.BatchNorm1d(CHANNELS), nn.LayerNorm(CHANNELS)
-    return nn.Sequential(nn.Linear(FEATURES, CHANNELS), norms[0], nn.Tanh(), norms[1], nn.Linear(CHANNELS, 2))
+    return nn.Sequential(nn.Linear(FEATURES, CHANNELS), norms[0], nn.ReLU(inplace=True), norms[1], nn.Linear(CHANNELS, 2))
 
 
 FROZEN_NORM = "2.norm"
@@ -192,7 +198,7 @@ def mode_of(model: nn.Module, expected: bool) -> bool:
 
 def _layer(module: nn.Module) -> dict[str, Any]:
     if not isinstance(module, nn.GroupNorm):
-        return {"kind": type(module).__name__}
+        return {"kind": type(module).__name__, "settings": module.extra_repr()[:MAX_SETTINGS]}
     return {"kind": "GroupNorm", "groups": module.num_groups, "eps": float(module.eps), "affine": module.weight is not None}
 
 

@@ -20,7 +20,11 @@ from autograder.contract.schema import (
 from autograder.exercises.unit_07_when_equivalence_breaks.observing import NormTrial
 from autograder.judging.schemas import NO_VALUE, call_schema
 
-LAYERS = DictOf(Record({"kind": Text(), "groups": Maybe(Whole()), "eps": Maybe(Number()), "affine": Maybe(Truth())}))
+LAYERS = DictOf(
+    Record(
+        {"kind": Text(), "groups": Maybe(Whole()), "eps": Maybe(Number()), "affine": Maybe(Truth()), "settings": Maybe(Text())}
+    )
+)
 
 FACTS: dict[str, Fact] = {
     "layers": LAYERS,

@@ -152,6 +152,7 @@ class RunMeter(Exercise):
         return {
             "even": trial([size] * n, [size] * n, [size] * n),
             "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1], [1]),
+            "long": trial([size] * 40, [size] * 2),
         }
 
     def judge(self, trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -183,9 +184,13 @@ SILENT = {
     "refusal 2": "uneven-ranks-not-refused",
     "refusal 3": "misfit-not-refused",
     "refusal 4": "misfit-not-refused",
+    "refusal 5": "uneven-ranks-not-refused",
 }
 """The mistake of a function that plans where a refusal is due, by trial."""
 
+
+HUGE = "plan 13"
+"""The call with more bytes than a float can count."""
 
 REFUSES_ALL = "No call of yours ends in a plan. This can be judged once there is one where one is possible."
 
@@ -231,6 +236,8 @@ class PlanRun(Exercise):
         calls["plan 10"] = call(chance.choice([570, 630, 750]), 900, 1, 11)
         calls["plan 11"] = call(chance.choice([6, 10, 15]), 1, 1, 0)
         calls["plan 12"] = call(*chance.choice([(120, 40), (168, 42), (360, 60)]), 1, -1)
+        # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
+        calls[HUGE] = CallTrial((60, 10**9 + 12 * 10**17 - 1, 10**9, 10**17, 1))
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the
@@ -247,9 +254,16 @@ class PlanRun(Exercise):
             "refusal 2": few,
             "refusal 3": call(24, 0, 1, 0),
             "refusal 4": call(24, -2, 1, 50),
+            "refusal 5": CallTrial((10, 10**6, 2000, 100, 4)),  # all of a share fits, if shares are made whole
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
+        # With these a division of floats gives another plan, so mistakes are named by the other calls.
+        verdict = self._judge({name: trial for name, trial in trials.items() if name != HUGE}, observations)
+        return replace(self._judge(trials, observations), mistakes=(), remark="") if verdict.passed else verdict
+
+    def _judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
+        observations = {name: observations[name] for name in trials}
         seen = {name: plan_of(observation) for name, observation in observations.items()}
         verdict = judge_calls(
             *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, plan_message),

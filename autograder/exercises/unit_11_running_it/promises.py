@@ -6,8 +6,8 @@ from autograder.contract.promises import Promise, Promises
 
 _WITH_A_CHECKPOINT = ("epochs", "again", "at once", "updates", "window", "saving")
 _EVERYTHING = ("again", "at once", "updates")
-_METERS = ("even", "uneven")
-_PLANS = tuple(f"plan {k}" for k in range(13))
+_METERS = ("even", "uneven", "long")
+_PLANS = tuple(f"plan {k}" for k in range(14))
 _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
@@ -121,6 +121,8 @@ PROMISES = {
                 _METERS,
                 "meter_state_of_the_class",
             ),
+            Promise("long windows", _NUMBERS, ("long",), "meter_of_sixteen_micro_batches"),
+            Promise("this rank", "the samples the update averages over", _METERS, "meter_effective_batch_of_all_ranks"),
             Promise("own time", "each with its own run.", _METERS, "meter_begin_of_the_module"),
         ),
         asks_nothing=(
@@ -149,7 +151,7 @@ PROMISES = {
             Promise(
                 "whole samples",
                 "a micro-batch of B samples needs `fixed + per_sample * B` of them.",
-                ("plan 12",),
+                ("plan 12", "plan 13"),
                 "plan_rounds_the_room",
             ),
             Promise("integers", "a dictionary with three integers, not `4.0`;", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
@@ -167,13 +169,20 @@ PROMISES = {
             Promise(
                 "uneven",
                 "or if the ranks cannot share the recipe's batch evenly.",
-                ("refusal 1", "refusal 2"),
+                ("refusal 1", "refusal 2", "refusal 5"),
                 "plan_uneven_not_refused",
             ),
             Promise(
+                "uneven though all fits",
+                "or if the ranks cannot share the recipe's batch evenly.",
+                ("refusal 5",),
+                "plan_uneven_refused_if_accumulating",
+            ),
+            Promise("whole numbers", "All arguments are positive whole numbers.", ("plan 13",), "plan_divides_floats"),
+            Promise(
                 "reason",
                 "a `ValueError` with a reason, in any words",
-                tuple(f"refusal {k}" for k in range(5)),
+                tuple(f"refusal {k}" for k in range(6)),
                 "plan_refuses_without_a_reason",
             ),
         ),
@@ -181,7 +190,6 @@ PROMISES = {
             "Write `plan_run",
             '`"effective_batch"`:',
             "2 to 8 of them.",
-            "All arguments are positive whole numbers.",
             "Micro-batch size, accumulation steps",
         ),
     ),

@@ -9,7 +9,7 @@ from autograder.exercises.unit_11_running_it.judging.meter import difference, du
 from autograder.exercises.unit_11_running_it.judging.wrong_meters import meter_in_words, wrong_slug
 from autograder.exercises.unit_11_running_it.observing.meter import KEYS, MeterTrial
 
-RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches"}
+RUNS = {"even": "With full windows", "uneven": "With ragged micro-batches", "long": "With 40 micro-batches in a window"}
 """The beginning of a message about a trial, by the trial's name."""
 
 

@@ -30,7 +30,7 @@ class Call(NamedTuple):
     @property
     def room(self) -> int:
         """Samples that fit into the budget."""
-        return math.floor((self.budget - self.fixed) / self.per_sample)
+        return int((self.budget - self.fixed) // self.per_sample)
 
     @property
     def alone(self) -> Call:

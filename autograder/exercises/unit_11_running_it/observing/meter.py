@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -17,6 +19,9 @@ KEYS = ("loss", "samples_per_second", "effective_batch", "lr")
 
 OTHERS_LOSS, OTHERS_SAMPLES = 1000.0, 1000
 """What another meter is told of each micro-batch meanwhile."""
+
+RANKS = {"WORLD_SIZE": "8", "RANK": "3", "LOCAL_RANK": "3"}
+"""What torchrun tells each process, though a report is about its own rank."""
 
 OTHERS_AHEAD = 5000.0
 """Seconds by which another meter's clock is ahead."""
@@ -46,8 +51,14 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
 
     ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
     meter read the clock, ``intact`` says whether it left the losses as they were, and ``new`` whether each report is an object
-    of its own. Another meter is there, whose clock shows another time and which is told something else.
+    of its own. Another meter is there, whose clock shows another time and which is told something else. Variables of the
+    environment say that the process is one of eight ranks.
     """
+    with mock.patch.dict(os.environ, RANKS):
+        return _observe(make, trial)
+
+
+def _observe(make: Callable, trial: MeterTrial) -> Observation:
     now, kept, asked, intact = trial.start, 0, 0, True
     reports: list[object] = []
 

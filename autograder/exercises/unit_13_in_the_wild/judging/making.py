@@ -52,8 +52,8 @@ MANY_TOKENS = 20
 """Times as many tokens as usual make the share of a single one as small as ``FINE`` says."""
 
 FIRST_IS_MEAN = {(FULL, 3), (LEFTOVER, 3)}
-"""Parts and numbers of the means of means whose first micro-batch holds the mean number of tokens of its window. That of the
-other holds clearly more or less, so a function that reads the first share alone sees it there."""
+"""Parts and numbers of the means of means whose windows each begin with a micro-batch of their mean number of tokens. That of
+the other holds clearly more or less, so a function that reads the first share alone sees it there."""
 
 TWO = {(LEFTOVER, 2), (WINDOWS, 0)}
 """Parts and numbers of those with N = 2 and a leftover: they make more than one update for two micro-batches, and a row that
@@ -126,13 +126,21 @@ def _with_name(chance: random.Random, name: str, part: str, number: int) -> Buil
         if (part, number) == LATE:
             lengths = (lengths[0],) * steps + lengths[steps:]
         lengths = tuple((factor * tokens + more,) for (tokens,) in lengths)
-        off = abs(lengths[0][0] / sum(tokens for (tokens,) in lengths[:steps]) - 1 / steps)
-        if name == "mean-of-means" and (off > 0 if (part, number) in (*FIRST_IS_MEAN, LATE) else off < FINE[0]):
-            continue
+        if name == "mean-of-means":
+            off = [abs(first - 1 / size) for first, size in _first_shares(lengths, steps)]
+            if max(off) > 0 if (part, number) in FIRST_IS_MEAN else off[0] > 0 if (part, number) == LATE else off[0] < FINE[0]:
+                continue
         build = named(Build(0, steps, lengths), name)
         mistake = "wrong-total" if many else "mean-of-means"
         if names_of(build)[0] == name and (not (many or close) or _is_fine(build, mistake)):
             return build
+
+
+def _first_shares(lengths: Lengths, steps: int) -> list[tuple[float, int]]:
+    """For each window the share of its tokens that its first micro-batch holds, and how many micro-batches it has."""
+    tokens = [sum(of_sequences) for of_sequences in lengths]
+    windows = [tokens[start : start + steps] for start in range(0, len(tokens), steps)]
+    return [(window[0] / sum(window), len(window)) for window in windows]
 
 
 def _is_fine(build: Build, mistake: str) -> bool:
@@ -185,6 +193,7 @@ def unseen_trainers(chance: random.Random, seed: int) -> dict[str, list[Build]]:
             *(build(hard(rest), clear="never"), build(hard(steps), clear="never")),
             build(hard(steps), clear="never", epochs=2),
             *(build(hard(two), ends="every"), build(hard(steps, 1), 1, ends="every")),
+            *(build(hard(rest), ends="every"), build(hard(rest, 1), 1, ends="every")),
             *(build(hard(two, 1), 1, ends="two"), build(hard(1, 1), 1, ends="two")),
             build(hard(steps, 1), 1, weigh="positions", written="gradients"),
         ],

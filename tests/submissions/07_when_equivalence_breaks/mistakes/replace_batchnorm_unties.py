@@ -18,7 +18,7 @@ def copied(model, num_groups):
     result = copy.copy(model)
     result._parameters = {name: copy.deepcopy(parameter) for name, parameter in model._parameters.items()}
     result._buffers = {name: copy.deepcopy(buffer) for name, buffer in model._buffers.items()}
-    result._modules = {name: copied(child, num_groups) for name, child in model._modules.items()}
+    result._modules = {name: child and copied(child, num_groups) for name, child in model._modules.items()}
     return result
 
 

@@ -14,5 +14,5 @@ def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
     share, left = divmod(recipe_batch, world_size)
     if left:
         raise ValueError(f"{left} samples are left over")
-    size = largest(share, share, (memory_budget - fixed) / per_sample)
+    size = largest(share, share, (memory_budget - fixed) // per_sample)
     return {"micro_batch_size": size, "accumulation_steps": share // size, "effective_batch": recipe_batch}

@@ -10,7 +10,7 @@ def plan_run(recipe_batch, memory_budget, fixed, per_sample, world_size):
     if left:
         raise ValueError(f"{recipe_batch} samples cannot be shared evenly among {world_size} ranks")
     for size in range(share, 0, -1):
-        if share % size == 0 and fixed + per_sample * size <= memory_budget / world_size:
+        if share % size == 0 and fixed + per_sample * size <= memory_budget // world_size:
             steps = share // size
             return {"micro_batch_size": size, "accumulation_steps": steps, "effective_batch": size * steps * world_size}
     raise ValueError("not even one sample fits")
