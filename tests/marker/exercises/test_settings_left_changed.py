@@ -1,4 +1,4 @@
-"""A right function that leaves a setting of torch changed loses one part in every exercise, and reads why."""
+"""A right function that leaves a setting of torch changed, or seeds it, loses one part in every exercise, and reads why."""
 
 from __future__ import annotations
 
@@ -35,27 +35,51 @@ right = {0}
 
 def {0}(*arguments, **keywords):
     returned = right(*arguments, **keywords)
-    torch.autograd.set_detect_anomaly(True)
+    {1}
     return returned
 """
 """Takes the place of a function, in its module."""
 
+LEAVING_CLASS = """
+import torch
+right = {0}
+
+
+class {0}(right):
+    def __init__(self, *arguments, **keywords):
+        super().__init__(*arguments, **keywords)
+        {1}
+"""
+"""Takes the place of a class."""
+
 GRADED = [exercise for exercise in all_exercises().values() if exercise.graded]
 
 
-@pytest.mark.parametrize("exercise", GRADED, ids=lambda exercise: exercise.id)
+LEFT = {
+    "torch.autograd.set_detect_anomaly(True)": LEFT_CHANGED.format("torch's anomaly detection"),
+    "torch.manual_seed(7)": "seeds",
+}
+"""What functions may leave, as code, and words of what is said of it."""
+
+CASES = [
+    pytest.param(exercise, code, id=f"{exercise.id}: {code}")
+    for exercise in GRADED
+    for code in LEFT
+    if (exercise.id, LEFT[code]) != ("load_checkpoint", "seeds")  # which restores torch's random numbers
+]
+
+
+@pytest.mark.parametrize(("exercise", "code"), CASES)
 @pytest.mark.slow
-def test_right_function_that_leaves_anomaly_detection_on_loses_one_part_and_reads_why(exercise):
+def test_right_function_that_leaves_something_loses_one_part_and_reads_why(exercise, code):
     (answer,) = (sample for sample in SAMPLES if sample.exercise == exercise.id and sample.is_answer)
     names = dict(vars(load(answer).module))
-    exec(LEAVING.format(exercise.id), names)
+    exec((LEAVING_CLASS if isinstance(names[exercise.id], type) else LEAVING).format(exercise.id, code), names)
     verdict = mark_function(exercise, names[exercise.id], 0)
     assert not torch.is_anomaly_enabled()
     (lost,) = (result for result in verdict.results if not result.passed)
-    assert (lost.part.name, lost.message) == (
-        exercise.tidy or exercise.parts[0].name,
-        LEFT_CHANGED.format("torch's anomaly detection"),
-    )
+    assert lost.part.name == (exercise.tidy or exercise.parts[0].name)
+    assert LEFT[code] in lost.message
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
