@@ -157,8 +157,8 @@ def judge_calls(
 
     def related(calls: Mapping[str, CallTrial]) -> str:
         """How the numbers of these calls are related to those due; the part is named unless every part is lost."""
-        words = _relation(calls, observations, formula, tolerance)
-        alike = all(_relation(others, observations, formula, tolerance) == words for others in unnamed)
+        words = _relation(calls, observations, formula, (tolerance, absolute))
+        alike = all(_relation(others, observations, formula, (tolerance, absolute)) == words for others in unnamed)
         where = "" if alike and len(unnamed) == len(titles) else f"In “{titles[part_of(next(iter(calls)))]}”: "
         return where + words if words else ""
 
@@ -205,14 +205,14 @@ def remembered(
 
 
 def _relation(
-    trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], formula: Formula, tolerance: float
+    trials: Mapping[str, CallTrial], observations: Mapping[str, Observation], formula: Formula, tolerances: Tolerances
 ) -> str:
     """How the numbers that a function returned are related to those due, in words; empty if there are others or no relation."""
     returned = {name: observations[name].facts["value"] for name in trials if "value" in observations[name].facts}
     calls = [(trials[name].arguments, trials[name].keywords) for name in returned]
     if any(formula(*arguments, **keywords) is RAISES for arguments, keywords in calls):
         return ""
-    return call_relation(calls, list(returned.values()), formula, tolerance) if len(calls) > 1 else ""
+    return call_relation(calls, list(returned.values()), formula, *tolerances) if len(calls) > 1 else ""
 
 
 def _call_message(seen: Observation, due: Any, message: str, tolerances: Tolerances, refusal: str, kind: str = "") -> str:

@@ -23,7 +23,10 @@ from gradaccum.recording import record
 
 SEVERAL_GRAPHS = "As much memory is in use at once as the graphs of several micro-batches take."
 JOINED = "Samples of several micro-batches go through the model together."
-NOT_ONE_EACH = "The gradient is not that of forwards with one micro-batch each."
+NOT_ONE_EACH = (
+    "Where the samples of one forward act on each other, the gradient is not the one that is due, with each micro-batch in a "
+    "forward of its own."
+)
 MOVES_NOTHING = "An epoch of a single window does not move the parameters."
 AFTER_INFINITY = "Where .grad held infinity before the call, the parameters after training are not those that are due."
 CUT_OTHERWISE = "With 24 micro-batches the gradient is not that of forwards with one micro-batch each, or with a few."

@@ -52,8 +52,14 @@ def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", t
             return f"{each} is {words}."
     if all(_differ_by(f, d) < CLOSE_BY for f, d in zip(found, due, strict=True)):
         share = max(_differ_by(f, d) for f, d in zip(found, due, strict=True))
-        return f"{each} is close to the one that is due, but they differ by up to {float(f'{100 * share:.1g}'):g}% of it."
+        return f"{each} is close to the one that is due, but they differ by up to {_rounded_up(100 * share):g}% of it."
     return ""
+
+
+def _rounded_up(number: float) -> float:
+    """A positive number, rounded up to one significant digit."""
+    digit = 10.0 ** math.floor(math.log10(number))
+    return float(f"{math.ceil(number / digit - SAME) * digit:.3g}")
 
 
 def rows_relation(
@@ -73,7 +79,7 @@ def rows_relation(
     said = {relation(f, d, each, tolerance) for f, d in rows}
     if len(said) == 1 and (words := said.pop()):
         return words
-    if rows and all(_comparable(f, d) and _all_same(sorted(f), sorted(d), tolerance) for f, d in every):
+    if rows and all(all(map(_is_number, f)) and _all_same(sorted(f), sorted(d), tolerance) for f, d in every):
         return f"{each} is one that is due, but they are in another order."
     return relation([f for row in found for f in row], [d for row in due for d in row], each, tolerance)
 
@@ -97,8 +103,12 @@ def call_relation(
     found: Numbers,
     formula: Callable[..., Any],
     tolerance: float = SAME,
+    absolute: float = 0.0,
 ) -> str:
-    """The same for calls of a function, whose right numbers a formula gives: also what it makes of other arguments."""
+    """The same for calls of a function, whose right numbers a formula gives: also what it makes of other arguments.
+
+    A number that differs from the one due by no more than ``absolute`` is right, too.
+    """
     due = _numbers_of(formula, calls)
     if due is None:
         return ""
@@ -110,7 +120,7 @@ def call_relation(
         made = _numbers_of(formula, others)
         if made is not None and not _all_same(made, due, tolerance) and _all_same(found, made, tolerance):
             return f"Each of your numbers is the one that is due {words}."
-    fine = [_same(f, d, tolerance) for f, d in zip(found, due, strict=True)]
+    fine = [math.isclose(f, d, rel_tol=tolerance, abs_tol=absolute) for f, d in zip(found, due, strict=True)]
     return _right_by_argument(_bound(formula, calls), fine)
 
 

@@ -11,8 +11,8 @@ RENAMED = {"mean-of-means": "token-mean-of-means"}
 
 TOKEN_WORDS = {
     "sum-reduction": {
-        "message": "The gradient of a window is that of the sum of its tokens' losses, as if not divided by their number, so a "
-        "window with many tokens counts for too much.",
+        "message": "The gradient of a window grows with its tokens, as that of a sum of their losses does: nothing is divided "
+        "by how many there are.",
         "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
     "no-scale": {

@@ -177,7 +177,8 @@ add_mistake(
 )
 add_mistake(
     "halves-only",
-    "You shrink the batch step by step, for instance by half each time, until it fits, and miss the sizes in between.",
+    "Your sizes are those one finds by making the batch smaller step by step, for instance by half each time. You miss those "
+    "in between.",
     "Which numbers divide 12? Not only 12, 6 and 3.",
 )
 add_mistake(

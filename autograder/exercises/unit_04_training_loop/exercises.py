@@ -235,7 +235,7 @@ puzzle, on whose problem their fingerprints differ from those six."""
 PUZZLE_PROBLEM = Problem(seed=4, accumulation_steps=4, epochs=((2,) * 10,), width=8)
 
 
-TURNED_ROUND = "Your dictionary has the letters as values. They are its keys, and the names its values."
+TURNED_ROUND = "Your dictionary has the letters as values. They should be its keys, and the names its values."
 
 
 class NameThatLoop(Exercise[None]):

@@ -114,7 +114,7 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
             windows, losses = counted(len(wanted), "window"), "1 loss" if len(found) == 1 else f"{len(found)} losses"
             return f"The epoch has {windows}, but your function returned {losses}.", slugs
     words = "" if slugs else losses_in_words(returned, due, window_samples(trial.problem))
-    return f"The numbers returned are not those due, the mean losses of the windows over their samples.{words}", slugs
+    return f"The numbers returned are not those due, the mean losses of the windows over their samples, in order.{words}", slugs
 
 
 def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:

@@ -63,7 +63,7 @@ for _slug, _message, _hint in (
     ),
     (
         "shares-parameters",
-        "Parameters of the result use the memory of the given model's: if you train one, you train the other.",
+        "Parameters of the result use the memory of the given model's: if you change one, you change the other.",
         "Which of your steps makes new tensors, and which only gives old ones a new name?",
     ),
     (

@@ -146,7 +146,7 @@ class DdpTrainEpoch(Exercise):
             if not of_all or {"sync-wrong-one", "windows-not-synced"} & set(named):
                 rounds = ()  # what must change is whose gradients travel and where, not how often
             slugs = (*named, *rounds, *slugs)
-            shown = {"expected": due, "found": found} if not found.same_as(due) else {}
+            shown = {"expected": due, "found": found} if found and not found.same_as(due) else {}
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")  # what is retained is in memory anyway
         failure = next(iter(failures.values()), None)

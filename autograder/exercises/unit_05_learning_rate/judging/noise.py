@@ -16,6 +16,7 @@ from autograder.judging.calls import in_words
 from autograder.judging.number_relations import relation
 from autograder.judging.returned_kinds import returned_instead
 from autograder.judging.tolerances import rounding
+from autograder.support.side_by_side import side_by_side
 from gradaccum.noise import simple_noise_scale, square_lengths
 
 
@@ -220,4 +221,10 @@ def value_message(seen: Observation, due: float) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     # Differences of nearly equal squares lose digits, which 1e-6 admits; wrong formulas differ by more than 1 %.
     fine = number and math.isclose(value, due, rel_tol=1e-6, abs_tol=rounding(due, 6))
-    return "" if fine else "The number is not the simple noise scale of these gradients."
+    if fine:
+        return ""
+    words = "The number is not the simple noise scale of these gradients"
+    if not number:
+        return f"{words}."
+    yours, right = side_by_side(value, due)
+    return f"{words}: for one window it is {yours}, where {right} is due."

@@ -99,7 +99,7 @@ CLIPPING_IN_WORDS: dict[str, tuple[ClippingVariant, ...]] = {
     "You clip the gradient of each parameter group of the optimizer on its own, not the whole.": (
         ClippingVariant(clip="group"),
     ),
-    "You clip, and measure, only the weights. The biases, which are the optimizer's second group, are left out.": (
+    "Where the optimizer has two groups, you clip, and measure, only the first, the weights. The biases are left out.": (
         ClippingVariant(clip="matrices"),
     ),
     "You clip by the sum of the parameters' norms, where the norm of all of them as one vector is due.": (

@@ -189,7 +189,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         if shared.isdisjoint(name for name, _ in model.named_parameters()):
             return "The result shares buffers with the given model: what one writes into them changes the other."
         slugs.append("shares-parameters")
-        return "The result shares parameters with the given model: training one changes the other."
+        return "The result shares parameters with the given model: what changes one changes the other."
     if seen.facts["grads shared"]:
         return "The result shares .grad with the given model: what is added to one is added to the other."
     modes = dict(zip(("mode-changed", "result-in-other-mode"), seen.facts["modes"], strict=True))

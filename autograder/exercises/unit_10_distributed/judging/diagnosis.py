@@ -42,7 +42,9 @@ def needless_rounds(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[str, ...]
     return ("sync-every",) if facts["bytes"] >= gradient_bytes(trial) * micro_batches else ("sync-again",)
 
 
-def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[str, ...], str, Fingerprint, Fingerprint]:
+def name_rank_mistakes(
+    trial: RanksTrial, ranks: list[RankSeen]
+) -> tuple[tuple[str, ...], str, Fingerprint, Fingerprint | None]:
     """The mistakes that updates with frozen parameters show, a remark if they have no name, and the fingerprints due and found.
 
     Summed over the ranks, a rank's fingerprint is that of a loop on one rank, up to a factor where ranks are added up or
@@ -53,18 +55,21 @@ def name_rank_mistakes(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[tuple[
     odd = next((k for k, one in enumerate(found) if not one.same_as(due)), 0)
     seen, mine = ranks[odd], found[odd]
     if not mine.linear:
-        return _not_linear(trial, seen), difference_in_words(mine, due), due, mine
+        return _not_linear(trial, seen), difference_in_words(mine, due), due, None
     if len({len(rank.facts["update_epochs"]) for rank in ranks}) > 1:
         return ("ranks-update-apart",), "", due, mine
-    parts = by_rank(trial, mine)
+    parts, where = by_rank(trial, mine), f"On rank {odd}: "
     if all(bool(((one.coefficients - mine.coefficients).abs() <= TOLERANCE).all()) for one in found):
-        sharing = _shared_out(parts)
+        sharing, where = _shared_out(parts), ""
     else:
-        sharing = _sharing(parts, expected(trial.loop.problem))
+        known = _sharing(parts, odd, expected(trial.loop.problem))
+        if known is None:  # what the ranks' parts add up to then says nothing about what they are divided by
+            return (), where + difference_in_words(mine, due), due, mine
+        sharing = known
     explained = _as_single_rank(trial, seen, mine, parts.sum(0))
     if explained is None:
         words = "" if sharing else difference_in_words(mine, due, seen.gradients.norm(dim=1))
-        return sharing, words, due, mine
+        return sharing, words and where + words, due, mine
     return tuple(dict.fromkeys((*sharing, *explained))), "", due, mine
 
 
@@ -116,15 +121,16 @@ def _shared_out(parts: Tensor) -> tuple[str, ...]:
     return ("shared-out-again",) if bool(skipped.any(1).all()) else ()
 
 
-def _sharing(parts: Tensor, due: Fingerprint) -> tuple[str, ...]:
-    """What the coefficients ``(W, U, K)`` of a rank's updates show about sharing, if ranks differ."""
+def _sharing(parts: Tensor, rank: int, due: Fingerprint) -> tuple[str, ...] | None:
+    """What the coefficients ``(W, U, K)`` of a rank's updates show about sharing, if ranks differ; None if something unknown."""
     equal = ((parts - parts[0]).abs() <= TOLERANCE).all(0)
     present = parts.abs().amax(0) > TOLERANCE
     alone = present & ~equal
     if not alone.any():
         return ()
     if not (present & equal).any():  # shares of several ranks that are not equal are something else
-        return ("never-sync",) if bool(((parts.abs() > TOLERANCE).sum(0) <= 1).all()) else ()
+        others = parts[[k for k in range(len(parts)) if k != rank]]
+        return ("never-sync",) if bool((others.abs() <= TOLERANCE).all()) else None
     # A leftover window is one in which fewer micro-batches are due than in the widest.
     widths = (due.coefficients > 0).sum(1)
     leftover = torch.zeros_like(present[0])

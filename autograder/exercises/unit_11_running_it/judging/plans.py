@@ -229,7 +229,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
         _halving_until_it_divides,
         lambda call: (found := _halving_down(call)) and found | {"effective_batch": call.batch},
     ),
-    "You never try a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
+    "You never choose a micro-batch of a single sample.": (lambda call: _among(call, range(2, call.share + 1)),),
     "You refuse to plan where each rank reads a single sample.": (lambda call: _plan(call) if call.share > 1 else None,),
     "Your micro-batch is the greatest common divisor of the share and the samples there is room for.": (_common_divisor,),
     "You plan for a single device and then divide its micro-batch among the ranks.": (

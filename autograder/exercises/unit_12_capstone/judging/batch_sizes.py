@@ -207,8 +207,8 @@ def _bytes_in_epoch(config: Config, size: int) -> int:
 
 
 SIZES_IN_WORDS: dict[str, tuple[Callable[[Config], object], ...]] = {
-    "You never try a micro-batch of a single line.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[:-1]),),
-    "You never try the whole window as one micro-batch.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[1:]),),
+    "You never choose a micro-batch of a single line.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[:-1]),),
+    "You never choose the whole window as one micro-batch.": (lambda c: largest(c, sizes=divisors(c.effective_batch)[1:]),),
     "Your sizes are those of one or two lines measured and multiplied, although several lines need less than that.": (
         lambda c: largest(c, lambda size: size * bytes_needed(c, 1)),
     ),

@@ -20,7 +20,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
 from autograder.exercises.unit_12_capstone.judging.reports import NUMBERS, History, Trials, same
 from autograder.exercises.unit_12_capstone.observing import RunTrial
 from autograder.judging.left_behind import MESSAGES
-from autograder.judging.number_relations import relation
+from autograder.judging.number_relations import rows_in_words
 from autograder.judging.returned_kinds import returned_instead
 from autograder.support.counted import counted
 from autograder.support.side_by_side import side_by_side
@@ -239,7 +239,8 @@ def history_message(seen: Observation, due: Observation, right: bool) -> str:
         upto = len(found["losses"]) if right or name == "tokens" else int(name == "losses")
         if not same(found[name][:upto], wanted[name][:upto]):
             told = right or name == "tokens"  # these do not depend on the weights
-            words = relation(found[name], wanted[name], "Each of these numbers", NUMBERS) if told else ""
+            pair = [found[name][:upto]], [wanted[name][:upto]]
+            words = rows_in_words(*pair, "In one of the runs, each of these numbers", NUMBERS) if told else ""
             return f"{message}{words and f' {words}'}"
     return ""
 

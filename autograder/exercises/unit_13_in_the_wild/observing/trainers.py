@@ -245,8 +245,7 @@ Built.__name__ = Trainer.__name__  # a test that goes by it learns nothing; insp
 
 DEEDS = {
     "trains none": "Your test calls the train() of none of the trainers that make_trainer makes.",
-    "leaves one out": "Your test makes several trainers of a kind, and calls the train() of some only: in the others there is "
-    "nothing to watch.",
+    "leaves one out": "Your test makes several trainers of a kind, and calls the train() of some only.",
     "data": "Your test changes the data of a trainer.",
     "accumulation_steps": "Your test changes the accumulation_steps of a trainer.",
     "epochs": "Your test changes the epochs of a trainer.",
