@@ -122,7 +122,7 @@ def _shared_out(parts: Tensor) -> tuple[str, ...]:
 
 
 def _sharing(parts: Tensor, rank: int, due: Fingerprint) -> tuple[str, ...] | None:
-    """What the coefficients ``(W, U, K)`` of a rank's updates show about sharing, if ranks differ; None if something unknown."""
+    """What the coefficients ``(W, U, K)`` of a rank's updates show about sharing, if ranks differ; None if nothing known."""
     equal = ((parts - parts[0]).abs() <= TOLERANCE).all(0)
     present = parts.abs().amax(0) > TOLERANCE
     alone = present & ~equal
