@@ -119,8 +119,8 @@ for a, b in zip(added_up[0], large[0], strict=True):
 #
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
 # and the sum *is* the mean. (The losses in the table at the top grow with N roughly as such a sum does. Another case: in
-# January 2025 `transformers` 4.48.0 left the division out for many models. [We recorded](../docs/trainers.md) four
-# weights of 1.)
+# January 2025 `transformers` 4.48.0 left the division out for many models. With N = 4, [we recorded](../docs/trainers.md)
+# a weight of 1 for each micro-batch, where 1/4 is due.)
 
 # %% [markdown]
 # ## Explore: B×N equivalence
@@ -221,7 +221,7 @@ print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item
 # 4. **randomness** is the same (dropout masks, augmentation),
 # 5. all of it happens at the **same parameters**: one update per window.
 #
-# Number 3 is the one that catches people. In training mode, BatchNorm normalizes with the mean and variance of the batch it
+# Number 3 is easy to overlook. In training mode, BatchNorm normalizes with the mean and variance of the batch it
 # sees, and that is now the micro-batch. LayerNorm looks at one sample at a time.
 
 

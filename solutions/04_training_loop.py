@@ -17,7 +17,7 @@
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
 # a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad` and in the running
-# sums, and the next epoch's first update held 15, as did the accuracy that was reported for it, in place of 8.
+# sums. So the next epoch's first update held 15 micro-batches instead of 8, and so did the accuracy reported with it.
 #
 # Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
@@ -60,7 +60,8 @@ from gradaccum.showing import show_fingerprint
 # Time runs to the right: a block for every forward, backward, update (*step*) and clear of a `.grad` that holds something.
 # Below is the memory; on the right, what `.grad` holds at the **moment** you choose and the loop's **fingerprint**.
 #
-# 1. You begin with the loop of the question. Step through its first window. Which blocks empty `.grad`?
+# 1. You begin with the loop of the question. Move the slider to 1 and step through its first window. Which blocks empty
+#    `.grad`?
 # 2. Press **Fix**. When does the first update come, and what comes right after it? Does any parameter move before it?
 # 3. When is the memory highest? Does it grow from one micro-batch of a window to the next? And after **Fill the memory**?
 

@@ -290,8 +290,8 @@ for update in range(1, 5):
 # `train_epoch` of unit 04, at the schedule's rates. Update by `optimizer.step()`; the optimizer may have momentum. The schedule
 # moves on once per update, after it. Return a list with the rate that each update used.
 #
-# The next epoch is given the same scheduler, which goes on where it was. Leave no hook on the optimizer. The model is in
-# training mode; leave it there. Every parameter is trained, `micro_batches` is a list, and `.grad` is empty when you are
+# The next epoch is given the same scheduler, which carries on from where it was. Leave no hook on the optimizer. The model is
+# in training mode; leave it there. Every parameter is trained, `micro_batches` is a list, and `.grad` is empty when you are
 # first called. `windows(micro_batches, accumulation_steps)`, imported at the top, cuts the list into windows.
 #
 # What earns points:
@@ -394,7 +394,7 @@ explore("gradient_noise")
 # What earns points:
 #
 # - **2 points · the simple noise scale, from the two unbiased estimates**: for five windows, to six digits,
-#   however short its gradients are.
+#   however short their gradients are.
 
 
 # %% exercise="gradient_noise_scale"

@@ -352,8 +352,8 @@ explore("low_precision_sums")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, so adding 1 changes nothing.
-# 2. It grows with N, from tenths of a percent to a few percent. At 4,096 these sums stall as well. (The less addends differ,
-#    the earlier their sums stall: the gradients of row 19 of the claims ledger are further off at 1,024 than these.)
+# 2. It grows with N, from tenths of a percent to a few percent. At 4,096 these sums stall as well. (The less the addends
+#    differ, the earlier their sums stall: the gradients of row 19 of the claims ledger are further off at 1,024 than these.)
 # 3. No. Its error is far smaller than the difference between one random batch and the next.
 # </details>
 

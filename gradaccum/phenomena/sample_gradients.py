@@ -116,7 +116,7 @@ def describe(result: Result) -> str:
     if size == SAMPLES:
         ending = "There is only one batch of all samples, so nothing depends on the choice any more."
     same = "Their average is what backward() gives for the batch" if size > 1 else "It is what backward() gives for the batch"
-    rounding = f" up to rounding ({result.difference:.0e})" if result.difference else ", digit for digit"
+    rounding = f" up to rounding ({result.difference:.0e})" if result.difference else ", here to the last digit"
     return f"{who}. {same}{rounding}. {ending}"
 
 

@@ -281,7 +281,7 @@ def _draw_blocks(axes: Axes, result: Result) -> None:
 
 
 def _draw_memory(axes: Axes, result: Result) -> None:
-    tidy(axes, "What is in memory: graphs and .grad", "time, not to scale: one unit for each graph or call", "kB")
+    tidy(axes, "What is in memory: graphs and .grad", "time, not to scale", "kB")
     run = result.run
     axes.fill_between(run.times, run.kilobytes, step="post", color=PALE_BLUE, linewidth=0)
     axes.plot(run.times, run.kilobytes, drawstyle="steps-post", color=BLUE, linewidth=0.8)

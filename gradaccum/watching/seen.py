@@ -120,9 +120,9 @@ class Seen:
 
     def _headline(self) -> str:
         updates, backwards = self._report.updates, self._report.backwards
-        said = {DUE: "What the updates hold is due", NOT_DUE: "What the updates hold is not due"}
-        head = said.get(self.outcome, "It cannot be told whether what the updates hold is due")
-        return f"{head}: {counted(updates, 'update')}, {counted(backwards, 'backward')}."
+        said = {DUE: "The updates hold what is due", NOT_DUE: "The updates do not hold what is due"}
+        head = said.get(self.outcome, "It cannot be told whether the updates hold what is due")
+        return f"{head}: {counted(updates, 'update')}, {backwards} backward {'pass' if backwards == 1 else 'passes'}."
 
     def _repr_html_(self) -> str:
         from gradaccum.watching.page import as_html

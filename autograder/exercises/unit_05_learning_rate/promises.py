@@ -86,7 +86,10 @@ PROMISES = {
                 "rates_not_returned",
             ),
             Promise(
-                "goes on", "goes on where it was.", ("updates", "leftover", "rates", "chained", "probe"), "schedule_restarts"
+                "goes on",
+                "carries on from where it was.",
+                ("updates", "leftover", "rates", "chained", "probe"),
+                "schedule_restarts",
             ),
             Promise("hooks", "Leave no hook on the optimizer.", LOOPS, "schedule_leaves_a_hook"),
             Promise("attributes", "The next epoch is given the same scheduler", LOOPS, "schedule_leaves_an_attribute"),
@@ -143,7 +146,7 @@ PROMISES = {
                 ("two", "several", "single samples", "negative", "short"),
                 "gradient_noise_scale_in_place",
             ),
-            Promise("short", "however short its gradients are", ("short",), "gradient_noise_scale_never_divides_by_zero"),
+            Promise("short", "however short their gradients are", ("short",), "gradient_noise_scale_never_divides_by_zero"),
             Promise("negative", "return what the equations say.", ("negative",), "gradient_noise_scale_clamped"),
             Promise(
                 "number",

@@ -29,7 +29,7 @@ PROMISES = {
             ),
             Promise(
                 "no folders",
-                "(Marking keeps no folders in it",
+                "marking keeps no folders of yours in it",
                 _WITH_A_CHECKPOINT,
                 "checkpoint_in_a_folder_of_its_own",
             ),

@@ -58,7 +58,7 @@ def test_script_gets_its_arguments_and_a_status_by_outcome(script, capsys):
 def test_failure_of_a_script_is_passed_on_and_its_updates_are_reported(script, capsys, end, status):
     assert run(script(end=end)) == status
     printed = capsys.readouterr()
-    assert "2 updates, 8 backwards" in printed.out
+    assert "2 updates, 8 backward passes" in printed.out
     assert ("no data" in printed.err) == ("no data" in end)
     assert (f"ended with status {status}" in printed.err) == (status != 0)
 

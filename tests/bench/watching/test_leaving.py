@@ -111,7 +111,7 @@ def test_generators_that_watch_can_be_left_in_any_order():
     assert as_torch_is() == torch_before
     assert [seen.outcome for seen in reports] == ["due", "due"]
     assert ["updates" in str(seen) for seen in reports] == [True, True]
-    assert "4 updates, 8 backwards" in str(reports[1])
+    assert "4 updates, 8 backward passes" in str(reports[1])
 
 
 class Doubling(TorchFunctionMode):
