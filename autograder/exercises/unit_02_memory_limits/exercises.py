@@ -84,7 +84,12 @@ def _count_message(trial: SavedTrial, seen: Observation) -> tuple[str, float | N
     if isinstance(value, bool) or not isinstance(value, int | float):
         return returned_instead(seen.facts.get("type") or in_words(value), "a number of bytes"), None
     due = due_bytes(trial)
-    return "" if value == due else f"You count {'more' if value > due else 'fewer'} bytes than autograd holds.", value
+    return "" if value == due else f"You count {in_digits(value)} bytes, and {due:,} are due.", value
+
+
+def in_digits(number: float) -> str:
+    """A number of bytes, however wrong, with its thousands set apart."""
+    return f"{number:,}" if abs(number) < 1e15 and number % 1 == 0 else f"{number:g}"
 
 
 def _left_message(seen: Observation) -> str:

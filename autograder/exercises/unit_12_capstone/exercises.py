@@ -33,6 +33,7 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     history_message,
     left_message,
     leftover_message,
+    movement_in_words,
     nearly_message,
     other_size,
     repeated_mistake,
@@ -206,6 +207,9 @@ class TrainWindow(Exercise):
             slugs = ("step-every",)
         remark = "" if slugs or right >= set(results) - {"report"} else window_in_words(trials, observations)
         remark = remark or ("" if slugs else nearly_message(trials, observations, due, "full"))
+        if not (slugs or remark):
+            lost = next((name for name in ("full", "uneven", "clip", "schedule") if results[name]), "")
+            remark = lost and movement_in_words(observations[lost], due[lost], trials[lost].config)
         if results["report"]:
             slugs += report_mistakes(trials, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), remark=remark)
@@ -317,4 +321,7 @@ class Train(Exercise):
         if results["report"]:
             slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
         remark = "" if slugs else entered_otherwise(observations["even"]) or nearly_message(trials, observations, due, "even")
+        if not (slugs or remark):
+            lost = next((name for name in ("even", "uneven") if results[name]), "")
+            remark = lost and movement_in_words(observations[lost], due[lost], trials[lost].config)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure, remark=remark)

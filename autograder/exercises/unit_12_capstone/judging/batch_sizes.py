@@ -26,9 +26,9 @@ def size_message(trial: CallTrial, value: object) -> str:
         return "What you return is no number of lines between 1 and the window's."
     if config.effective_batch % value:
         return "The size you return does not divide the window."
-    if bytes_needed(config, value) > config.budget:
-        return "The size you return needs more than the budget in the worst case."
-    return "A larger size than the one you return divides the window and fits."
+    if (needed := bytes_needed(config, value)) > config.budget:
+        return f"The size you return, {value}, needs {needed:,} bytes in the worst case, and the budget is {config.budget:,}."
+    return f"A larger size than the one you return, {value}, divides the window and fits."
 
 
 def in_integers(seen: Observation) -> Observation:

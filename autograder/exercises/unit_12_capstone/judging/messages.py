@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+import torch
+
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_12_capstone.judging.references import (
     ceiling_of,
@@ -15,6 +17,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     large_run_due,
     nearly_like,
     run_due,
+    start_of,
     weights_like,
 )
 from autograder.exercises.unit_12_capstone.judging.reports import NUMBERS, History, Trials, same
@@ -49,6 +52,25 @@ def weights_message(seen: Observation, due: Observation, config: Config, whose: 
         return f"Your run made {counted(len(rows), 'update')} where there should be {len(due.tensors['rows'])}."
     where = f"From update {update} on the" if update else "The"
     return f"{where} weights are not those of {whose}."
+
+
+SAME_WAY = 0.9995
+"""Cosine from which a movement counts as one in the same direction: rounded, it is 1."""
+
+
+def movement_in_words(seen: Observation, due: Observation, config: Config) -> str:
+    """How far the first wrong update moves the weights, and which way, beside the one due; empty if that cannot be said."""
+    update = first_difference(seen, due, config)
+    if seen.failure or not update:
+        return ""
+    rows, wanted = seen.tensors["rows"], due.tensors["rows"]
+    before = start_of(config).to(wanted) if update == 1 else wanted[update - 2]
+    moved, right = rows[update - 1].to(wanted) - before, wanted[update - 1] - before
+    if not (torch.isfinite(moved).all() and moved.any() and right.any()):
+        return ""
+    cosine = float(torch.cosine_similarity(moved, right, dim=0))
+    way = "in the same direction" if cosine > SAME_WAY else f"in another direction (cosine {cosine:.2f})"
+    return f"Update {update} moves the weights {float(moved.norm() / right.norm()):.3g} times as far as it should, {way}."
 
 
 def run_message(seen: Observation, due: Observation, config: Config, whose: str = LARGE) -> str:
