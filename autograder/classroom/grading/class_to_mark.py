@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -149,12 +149,30 @@ class ClassToMark:
         Raises:
             OSError: the file cannot be read.
         """
-        with open_regular(self.submitted, handed_in.path.parts[-3:]) as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        data = self._bytes_of(handed_in)
         seed = self.seed_for(handed_in.student, handed_in.unit)
         decisive = [edition(), FORMAT, handed_in.unit, seed, self.device, template, sha256(data).hexdigest()]
         key = sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
         return Job(handed_in.student, handed_in.unit, key, data, template, seed, self.sandbox, self.device)
+
+    def _bytes_of(self, handed_in: HandedIn) -> bytes:
+        with open_regular(self.submitted, handed_in.path.parts[-3:]) as file:
+            return file.read(MAX_FILE_BYTES + 1)
+
+    def replaced(self, handed_in: Iterable[HandedIn]) -> frozenset[tuple[str, str]]:
+        """(student, unit) of those whose marks are of an earlier notebook: a newer one was taken in, and is not marked yet."""
+        return frozenset((one.student, one.unit) for one in handed_in if self._is_replaced(one))
+
+    def _is_replaced(self, handed_in: HandedIn) -> bool:
+        graded = step_folder(self.coursedir, self.coursedir.autograded_directory) / Path(*handed_in.path.parts[-3:])
+        try:
+            marks = self.store.read(handed_in.student, handed_in.unit)
+            if not (marks and marks.digest) or marks.digest == sha256(self._bytes_of(handed_in)).hexdigest():
+                return False
+            # nbgrader's own command marks as well, and keeps no digest
+            return graded.stat().st_mtime_ns < handed_in.path.stat().st_mtime_ns
+        except (DamagedMarksError, OSError):  # who marks or shows it says what is wrong with it
+            return False
 
     def template(self, unit: str) -> dict[str, Any] | None:
         """The notebook of a unit as it was released in this class; else the course's own. None if there is no such unit."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from autograder.contract.devices import pick_device
@@ -103,6 +104,7 @@ def _marked(job: Job) -> Done:
     file = marked.notebook.metadata.get("gradaccum", {})
     problem, damage = file.get("unreadable", ""), file.get("damaged", "")
     seconds = round(time.monotonic() - began, 3)
-    kept = student_marks(job.student, job.key, seconds, marked.marks, problem, job.seed, damage)
+    digest = sha256(job.data).hexdigest()
+    kept = student_marks(job.student, job.key, seconds, marked.marks, problem, job.seed, damage, digest)
     tracebacks = "\n".join(f"{name}: {fault.traceback}" for name, fault in marked.marks.faults.items())
     return Done(kept.as_json(), nbformat.writes(marked.notebook) + "\n", tracebacks)

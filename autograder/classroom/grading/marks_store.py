@@ -95,6 +95,7 @@ class StudentMarks:
         problem: why the file could not be read; empty if it could.
         seed: chose the hidden problems; ``gradaccum check --seed`` takes it.
         damage: what is wrong with the file and what could be read of it, as a sentence without its subject; else empty.
+        digest: of the bytes that were marked; empty in files of earlier versions.
     """
 
     student: str
@@ -106,6 +107,7 @@ class StudentMarks:
     problem: str = ""
     seed: int = 0
     damage: str = ""
+    digest: str = ""
 
     @property
     def score(self) -> float | None:
@@ -192,11 +194,18 @@ class MarksStore:
 
 
 def student_marks(
-    student: str, key: str, seconds: float, marks: Marks, problem: str = "", seed: int = 0, damage: str = ""
+    student: str,
+    key: str,
+    seconds: float,
+    marks: Marks,
+    problem: str = "",
+    seed: int = 0,
+    damage: str = "",
+    digest: str = "",
 ) -> StudentMarks:
     """The marks of a submission in the form in which they are stored."""
     exercises = tuple(_exercise_marks(verdict) for verdict in marks.verdicts)
-    return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem, seed, damage)
+    return StudentMarks(student, marks.unit, key, marks.device, seconds, exercises, problem, seed, damage, digest)
 
 
 def _exercise_marks(verdict: Verdict) -> ExerciseMarks:

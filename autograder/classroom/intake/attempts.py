@@ -97,7 +97,7 @@ class AttemptReader:
     """
 
     def __init__(self, files: Sequence[SourceFile], students: Students, unit: str | None):
-        self._students, self._unit = students, unit
+        self._students, self.unit = students, unit
         self._siblings: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for file in files:
             for place in range(len(file.parts) - (not is_notebook(file.parts[-1]))):
@@ -143,7 +143,7 @@ class AttemptReader:
         """
         digest, released_unit = _digest_and_unit(file.chunks())
         stated = self._stated_unit(file, owner)
-        unit = released_unit or stated or self._unit_in_names(file, owner) or self._unit or _unit_of_cells(file)
+        unit = released_unit or stated or self._unit_in_names(file, owner) or self.unit or _unit_of_cells(file)
         if unit is None:
             problem = "nothing says which unit it is"
             raise NoUnitError(f"{problem}; rename it after its unit, such as 04_training_loop.ipynb, or give --units")

@@ -6,9 +6,9 @@ If a student handed in twice, the newest attempt counts, and what it replaces is
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -219,7 +219,24 @@ def _attempts(files: Iterable[SourceFile], reader: AttemptReader, sorted_out: _S
         except (NoUnitError, UnreadableFileError) as error:
             reason = f"{error} (handed in by {_listed(owner.students)})"
             sorted_out.put(UNRECOGNISED, file, owner.students, reason=reason)
-    return _without_wrong_units(attempts, sorted_out)
+    return _late_for_its_unit(_without_wrong_units(attempts, sorted_out), reader.unit)
+
+
+def _late_for_its_unit(attempts: Sequence[Attempt], unit: str | None) -> list[Attempt]:
+    """The attempts, of which those of another unit are neither late nor in time: what an LMS says is about the assignment.
+
+    Args:
+        attempts: of a source.
+        unit: that the source is of; if None, that of most of its attempts of which the LMS says whether they were late.
+    """
+    told = Counter(attempt.unit for attempt in attempts if attempt.owner.claim.late is not None)
+    of = unit or next((name for name, _ in told.most_common(1)), None)
+    return [
+        attempt
+        if attempt.owner.claim.late is None or attempt.unit == of
+        else replace(attempt, owner=replace(attempt.owner, claim=replace(attempt.owner.claim, late=None)))
+        for attempt in attempts
+    ]
 
 
 def _without_wrong_units(attempts: Sequence[Attempt], sorted_out: _SortedOut) -> list[Attempt]:

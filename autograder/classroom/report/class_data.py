@@ -109,7 +109,17 @@ def read_class(directory: Path, db_url: str = "") -> ClassData:
     )
     if not db_url and not gradebook_exists(course.db_url):
         return data  # no student has been enrolled and nothing has been graded
-    return _with_gradebook(data, course.db_url)
+    return _without(marked_class.replaced(handed_in), _with_gradebook(data, course.db_url))
+
+
+def _without(replaced: frozenset[tuple[str, str]], data: ClassData) -> ClassData:
+    """The class without marks of notebooks that newer ones have replaced, so that these are seen to wait for theirs."""
+    return replace(
+        data,
+        marks=tuple(one for one in data.marks if (one.student, one.unit) not in replaced),
+        grades={key: grade for key, grade in data.grades.items() if key[:2] not in replaced},
+        penalties={key: penalty for key, penalty in data.penalties.items() if key not in replaced},
+    )
 
 
 def _marks(store: MarksStore) -> tuple[list[StudentMarks], list[str]]:

@@ -23,6 +23,8 @@ from autograder.classroom.deadlines import Deadlines, read_deadlines
 from autograder.classroom.dropped import dropped_exercises
 from autograder.classroom.gradebook.class_marks import ClassMarks, SubmissionPoints, read_marks
 from autograder.classroom.gradebook.lateness import LateWork, late_work
+from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.grading.marks_store import MarksStore
 from autograder.classroom.returning.lms_sheets import Sheet, SheetError, match_rows, points_text, read_sheet
 from autograder.classroom.students import Student
 from autograder.support.atomic_files import write_atomically
@@ -59,8 +61,10 @@ class FileExporter(ExportPlugin):
         """
         dropped = dropped_exercises(self._course) if self._course else frozenset()
         marks = read_marks(gradebook, [str(one) for one in self.assignment], [str(one) for one in self.student], dropped)
-        unmarked = self._handed_in() - marks.submissions.keys()
-        marks = replace(marks, unmarked=unmarked, not_due=self._not_due(marks) - unmarked)
+        replaced = self._replaced()
+        counting = {key: points for key, points in marks.submissions.items() if key not in replaced}
+        marks = replace(marks, submissions=counting, unmarked=self._handed_in() - counting.keys())
+        marks = replace(marks, not_due=self._not_due(marks) - marks.unmarked)
         sheet, notes = self.sheet(marks)
         write_atomically(self.target, sheet.text())
         left_out = [
@@ -86,6 +90,13 @@ class FileExporter(ExportPlugin):
             return frozenset()
         places = step_folder(course, course.submitted_directory).glob("*/*")
         return frozenset((place.parent.name, place.name) for place in places if place.is_dir())
+
+    def _replaced(self) -> frozenset[tuple[str, str]]:
+        """(student, unit) of what was marked and has been handed in again since."""
+        if self._course is None or not MarksStore(Path(self._course.root)).folder.is_dir():
+            return frozenset()
+        marked_class = ClassToMark(Path(self._course.root))
+        return marked_class.replaced(marked_class.handed_in()[0])
 
     def _not_due(self, marks: ClassMarks) -> frozenset[tuple[str, str]]:
         """(student, unit) of everything that the gradebook has no submission of, and that is not due yet for this student."""

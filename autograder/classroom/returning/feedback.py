@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,13 +99,17 @@ def make_pages(
     feedback = Feedback()
     attempts: dict[tuple[str, str], Attempt] = {}
     graded = [one for one in _graded(marked_class, units) if not students or one[0] in students]
+    replaced = marked_class.replaced(marked_class.handed_in(units, students)[0])
+    graded = [one for one in graded if one not in replaced]
     if source is not None:
         unit = units[0] if len(units) == 1 else None
         attempts, unrecognised = newest_attempts(marked_class.directory, source, unit, marked_class.coursedir.db_url)
         feedback.complaints += [f"{source}: {file}" for file in unrecognised if file.notebook]
         feedback.remarks += [f"{source}: {file}" for file in unrecognised if not file.notebook]  # there is nothing to show
         feedback.complaints += _not_graded(attempts, graded, units, students)
-    feedback.complaints += _lost(marked_class, graded, units, students, attempts if source else None)
+    else:
+        feedback.complaints += _not_graded(replaced, graded, units, students)
+    feedback.complaints += _lost(marked_class, {*graded, *replaced}, units, students, attempts if source else None)
     graded = [one for one in graded if source is None or one in attempts]
     decisions = read_decisions(marked_class, graded) if graded else Decisions()
     feedback.remarks += decisions.remarks
@@ -144,7 +148,7 @@ def _graded(marked_class: ClassToMark, units: Sequence[str]) -> list[tuple[str, 
 
 
 def _not_graded(
-    attempts: Mapping[tuple[str, str], Attempt],
+    attempts: Collection[tuple[str, str]],
     graded: Collection[tuple[str, str]],
     units: Sequence[str],
     students: Sequence[str],

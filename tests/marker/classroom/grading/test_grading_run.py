@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -168,6 +169,24 @@ def test_a_newer_notebook_has_neither_the_time_nor_unsaid_points_of_the_one_it_r
     with Gradebook(f"sqlite:///{course.directory}/gradebook.db") as gradebook:
         assert gradebook.find_submission(UNIT, "ada").timestamp is None
     assert course.grade().complaints == ""
+
+
+def test_marks_of_a_notebook_that_was_handed_in_again_are_shown_nowhere_until_the_newer_one_is_marked(course, tmp_path):
+    for student in ("ada", "bob"):
+        course.hand_in(student, course.untouched)
+    course.grade()
+    course.hand_in("bob", course.right)
+    table = tmp_path / "marks.csv"
+    exported = course.do("export", "--to", str(table))
+    assert f"{UNIT} was handed in, but is not marked, so left empty: bob" in exported.output + exported.complaints
+    assert {row["student_id"]: row["score"] for row in csv.DictReader(table.open())} == {"ada": "0.0", "bob": ""}
+    fed_back = course.do("feedback", status=1)
+    assert f"not graded yet, so without a page: bob, {UNIT}" in fed_back.complaints
+    course.do("report")
+    assert "submission not marked yet" in (course.directory / "report.html").read_text()
+    course.grade()
+    assert course.scores() == {"ada": 0.0, "bob": FULL}
+    assert "not marked" not in course.do("export", "--to", str(table), "--overwrite").complaints
 
 
 def test_an_unreadable_timestamp_is_named_and_other_marks_are_recorded(graded):

@@ -178,6 +178,19 @@ def test_a_directory_that_is_not_a_class_is_refused(tmp_path):
         collect(tmp_path, tmp_path)
 
 
+@pytest.mark.parametrize("unit", [UNIT, None])
+def test_that_an_assignment_was_not_late_says_nothing_of_a_notebook_of_another_unit_that_came_with_it(roster_class, unit):
+    download = {
+        "lovelaceada_12345_12_homework.ipynb": work(),
+        "obriensmithbob_13_14_homework.ipynb": work(),
+        "żaksøren_15_16_homework.ipynb": work(unit=OTHER),
+    }
+    owners = {one.students[0]: one.unit for one in roster_class.take(download, unit).taken}
+    assert sorted(owners.values()) == sorted([UNIT, UNIT, OTHER])
+    said = {student: (roster_class.submitted / student / owners[student] / IN_TIME_MARK).exists() for student in owners}
+    assert said == {student: owners[student] == UNIT for student in owners}
+
+
 def test_a_unit_that_does_not_exist_is_refused(bare_class, tmp_path):
     with pytest.raises(SourceError, match="no unit is called '04'"):
         collect(bare_class, tmp_path, "04")
