@@ -25,9 +25,15 @@ from autograder.classroom.decision_commands import app as decisions
 from autograder.classroom.hub_command import hub
 from autograder.classroom.taking_in import taken_in
 from autograder.contract.devices import DEVICES
-from autograder.contract.units import UNITS
 from autograder.isolation.sandbox import SANDBOXES
-from autograder.publishing.nbgrader_course import SOLUTIONS, course_directory, make_course, pick_units, units_of_class
+from autograder.publishing.nbgrader_course import (
+    SOLUTIONS,
+    course_directory,
+    make_course,
+    pick_units,
+    pick_units_of_class,
+    units_of_class,
+)
 from autograder.support.counted import counted
 from autograder.support.names import names_in
 
@@ -125,7 +131,7 @@ def grade(
 
     with one_line_on_errors("grade"), stoppable() as stop_if_asked:
         marked_class = ClassToMark(directory, db, device, sandbox)
-        wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
+        wanted = pick_units_of_class(directory, units)
         with marked_class.locked():
             not_taken, remarks = taken_in(marked_class, sources or [], worksheet, wanted, db)
             marked_class.refuse_unknown(names_in(students))
@@ -168,13 +174,15 @@ def feedback(
     from autograder.classroom.returning.feedback import make_pages, pack
 
     with one_line_on_errors("feedback"):
+        if to and not sources:
+            raise ValueError("--to names a zip for an LMS; give what the LMS made with --from, or leave --to out")
         archive = to or directory / "feedback.zip"
         if len(sources or []) > 1:
             raise ValueError("a zip goes back to one assignment; give one --from at a time, each with a zip of its own (--to)")
         source = sources[0] if sources else None
         refuse_to_replace([archive] if source else [], overwrite)
         marked_class = ClassToMark(directory, db)
-        wanted = list(pick_units(dict.fromkeys(UNITS, directory), units))
+        wanted = pick_units_of_class(directory, units)
         with marked_class.locked():
             marked_class.refuse_unknown(names_in(students))
             made = make_pages(marked_class, wanted, names_in(students), source, progress)
@@ -255,7 +263,7 @@ def report(
     with one_line_on_errors("report"):
         page = page_path(directory, to)
         refuse_to_replace([page, table_path(page)], overwrite)
-        wanted, moment = pick_units(dict.fromkeys(UNITS, directory), units), end_of(time) if time else None
+        wanted, moment = pick_units_of_class(directory, units), end_of(time) if time else None
         data = only_units(read_class(directory, db), wanted)
         data = as_of(data, moment) if moment else data
         made = class_report(data)

@@ -11,7 +11,7 @@ import typer
 
 from autograder.classroom.command_line import ClassDirectory, Database, complain, locked_class, one_line_on_errors
 from autograder.contract.units import UNITS
-from autograder.publishing.nbgrader_course import pick_units
+from autograder.publishing.nbgrader_course import pick_units_of_class
 from autograder.support.counted import counted
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def due(
     with one_line_on_errors("due"):
         if unit and not date:
             raise ValueError(f"no date for {unit}; write it like '{EXAMPLE}', or none")
-        marked_class, name = ClassToMark(directory, db), one_unit(unit) if unit else ""
+        marked_class, name = ClassToMark(directory, db), one_unit(unit, directory) if unit else ""
         with marked_class.locked() if unit else contextlib.nullcontext():
             deadlines = read_deadlines(marked_class.coursedir)
             if unit:
@@ -76,7 +76,7 @@ def extend(
     from autograder.classroom.decisions import decide_deadlines
 
     with locked_class("extend", directory, db) as marked_class:
-        name, number = one_unit(unit), extra_days(days)
+        name, number = one_unit(unit, directory), extra_days(days)
         marked_class.refuse_unknown([student])
         deadlines = read_deadlines(marked_class.coursedir)
         deadlines.extra_days[student, name] = number
@@ -106,7 +106,7 @@ def drop(
     from autograder.classroom.decisions import drop_exercise, restore_exercise
 
     with locked_class("drop", directory, db) as marked_class:
-        name = one_unit(unit)
+        name = one_unit(unit, directory)
         if undo:
             restore_exercise(marked_class, name, exercise)
         else:
@@ -152,13 +152,13 @@ def regrade(
         complain("regrade", f"{one.student}, {one.unit}, {one.exercise}: has neither answer nor points, so it stays open")
 
 
-def one_unit(text: str) -> str:
+def one_unit(text: str, directory: Path) -> str:
     """The unit that a text such as ``"03"`` names.
 
     Raises:
         ValueError: it names none, or several.
     """
-    named = list(pick_units(dict.fromkeys(UNITS, Path()), [text]))
+    named = pick_units_of_class(directory, [text])
     if len(named) != 1:
         raise ValueError(f"{text!r} names {len(named)} units; name one, such as {UNITS[0][:2]}")
     return named[0]

@@ -43,6 +43,23 @@ def units_of_class(directory: Path) -> list[str]:
     return [unit for unit in UNITS if _source(directory, unit).exists()]
 
 
+def pick_units_of_class(directory: Path, wanted: Iterable[str] | None) -> list[str]:
+    """The units named, which have to be in the class; all of the course if none is named.
+
+    Raises:
+        ValueError: there is no such unit, or it is not in the class.
+    """
+    there, picked = units_of_class(directory), list(pick_units(dict.fromkeys(UNITS, directory), wanted))
+    strange = [unit for unit in picked if unit not in there]
+    if strange and there and names_in(wanted):
+        numbers = ",".join(unit[:2] for unit in strange)
+        raise ValueError(
+            f"{', '.join(strange)} is not in {directory}, which has {', '.join(there)};"
+            f" gradaccum classroom init {directory} --units {numbers} would add it"
+        )
+    return picked
+
+
 def make_course(directory: Path, scripts: Mapping[str, Path], db_url: str = "") -> list[str]:
     """Write the configuration and ``source/<unit>/<unit>.ipynb``; what is there already is left as it is.
 

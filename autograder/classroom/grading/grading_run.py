@@ -15,6 +15,7 @@ from autograder.classroom.gradebook.recorder import GradebookError
 from autograder.classroom.grading.class_to_mark import ClassToMark, GradingError, HandedIn
 from autograder.classroom.grading.jobs import Broken, Done, Job
 from autograder.classroom.grading.marks_store import StudentMarks
+from autograder.publishing.nbgrader_course import units_of_class
 from autograder.support.error_log import FILE_NAME, log_error
 
 MAX_NAMED = 3
@@ -65,9 +66,9 @@ class GradingRun:
             if students is None:
                 waiting = sum(one.unit == unit for one in handed_in)
                 there = "1 submission is there" if waiting == 1 else f"{waiting} submissions are there"
+                release = _how_to_release(marked_class, unit)
                 self.outcome.complaints.append(
-                    f"{unit} has not been released in this class, but {there};"
-                    f" use gradaccum classroom release {marked_class.directory} --units {unit[:2]}, then start grade again"
+                    f"{unit} has not been released in this class, but {there}; {release}, then start grade again"
                 )
         for one in handed_in:
             students = recorded[one.unit]
@@ -169,3 +170,14 @@ class GradingRun:
             return self._class.recorder.recorded_students(unit)
         except GradebookError as error:
             raise GradingError(f"the gradebook cannot be read: {error}") from None
+
+
+def _how_to_release(marked_class: ClassToMark, unit: str) -> str:
+    """The commands that release a unit; one that the class does not have is added first, if it is to have it at all."""
+    place = f"{marked_class.directory} --units {unit[:2]}"
+    release = f"use gradaccum classroom release {place}"
+    if unit in units_of_class(marked_class.directory):
+        return release
+    return (
+        f"the class does not have this unit: if it should, use gradaccum classroom init {place}, {release.removeprefix('use ')}"
+    )

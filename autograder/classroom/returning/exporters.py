@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
 
+DECIMALS = 10
+"""Of points in nbgrader's own format: enough for thirds, and a point less 0.9 is 0.1."""
+
+
 class FileExporter(ExportPlugin):
     """What all exporters have in common. nbgrader's options ``--to``, ``--assignment`` and ``--student`` work."""
 
@@ -149,7 +153,7 @@ class NbgraderExporter(FileExporter):
                 entry = marks.submissions.get((student.id, unit), SubmissionPoints(0.0, 0.0, None, False))
                 times = [str(time) if time else "" for time in (marks.due[unit], entry.timestamp)]
                 who = [formula_safe(text) for text in (student.id, student.last_name, student.first_name, student.email)]
-                points = [str(number) for number in (entry.points, entry.penalty, entry.score)]
+                points = [str(round(number, DECIMALS)) for number in (entry.points, entry.penalty, entry.score)]
                 if (student.id, unit) in marks.unmarked | marks.not_due:
                     points = [""] * len(points)
                 rows.append((unit, *times, *who, *points, str(max_score)))

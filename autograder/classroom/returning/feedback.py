@@ -155,11 +155,10 @@ def _not_graded(
 ) -> list[str]:
     """A line that names the submissions without marks; an empty list if there are none."""
     wanted = [one for one in sorted(attempts) if one[1] in units and (not students or one[0] in students)]
-    missing = [f"{student}, {unit}" for student, unit in wanted if (student, unit) not in graded]
+    missing = [one for one in wanted if one not in graded]
     if not missing:
         return []
-    who = "; ".join(missing[:MAX_NAMED]) + (f"; and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else "")
-    return [f"not graded yet, so without a page: {who}; use gradaccum classroom grade with the same --from first"]
+    return [f"not graded yet, so without a page: {_named(missing)}; use gradaccum classroom grade with the same --from first"]
 
 
 def _lost(
@@ -169,14 +168,23 @@ def _lost(
     students: Sequence[str],
     attempts: Collection[tuple[str, str]] | None,
 ) -> list[str]:
-    """A line for each submission, of the attempts if there are any given, that has marks and whose marked notebook is gone."""
+    """A line that names the submissions, of the attempts if given, that have marks and whose marked notebook is gone."""
     marked = [one for one in marked_class.store.submissions() if one[1] in units and (not students or one[0] in students)]
     marked = [one for one in marked if attempts is None or one in attempts]
-    folder = marked_class.coursedir.autograded_directory
-    advice = (
-        f"its marked notebook is not in {folder}/, so there is no page; run gradaccum classroom grade once more with --again"
-    )
-    return [f"{student}, {unit}: {advice}" for student, unit in marked if (student, unit) not in graded]
+    lost = [one for one in marked if one not in graded]
+    if not lost:
+        return []
+    folder, of = marked_class.coursedir.autograded_directory, ",".join(dict.fromkeys(unit[:2] for _, unit in lost))
+    return [
+        f"marked notebooks are not in {folder}/, so there is no page: {_named(lost)};"
+        f" use gradaccum classroom grade {marked_class.directory} --units {of} --again"
+    ]
+
+
+def _named(submissions: Sequence[tuple[str, str]]) -> str:
+    """Submissions by student and unit, only the first of many."""
+    named = [f"{student}, {unit}" for student, unit in submissions[:MAX_NAMED]]
+    return "; ".join(named) + (f"; and {len(submissions) - MAX_NAMED} more" if len(submissions) > MAX_NAMED else "")
 
 
 def _make_page(marked_class: ClassToMark, student: str, unit: str, decisions: Decisions) -> Path:
