@@ -21,6 +21,8 @@ def returned_instead(kind: object, due: str = "") -> str:
 
 
 KINDS = {
+    "list that holds None": "a list that holds None",
+    "tuple that holds None": "a tuple that holds None",
     "Tensor": "a tensor",
     "bool": "True or False",
     "complex": "a complex number",

@@ -43,7 +43,9 @@ def observe_call(function: Callable, trial: CallTrial) -> Observation:
     try:
         return Observation(facts={"value": plain(value)})
     except TypeError:
-        return Observation(facts={"type": type(value).__name__})
+        kind = type(value).__name__
+        holds_none = isinstance(value, list | tuple) and any(item is None for item in value)
+        return Observation(facts={"type": f"{kind} that holds None" if holds_none else kind})
 
 
 def _copied(value: object) -> object:

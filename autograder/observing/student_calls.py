@@ -118,7 +118,9 @@ def describe_error(error: BaseException) -> str:
     if named:
         code, line = named[-1]
         place = f" (line {line - code.co_firstlineno + 1} of {_without_data(code.co_name)[:40]})"
-    return f"Your code raised {_without_data(type_name(error))[:40]}{said}{place}."
+    raised = f"{_without_data(type_name(error))[:40]}{said}"
+    # What a function has left behind may be what makes other code fail: an optimizer, say, or a run of the course.
+    return f"Your code raised {raised}{place}." if frames else f"Your code made other code raise {raised}."
 
 
 def raised_by_statement(error: BaseException) -> CodeType | None:

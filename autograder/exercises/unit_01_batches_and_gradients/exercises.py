@@ -13,7 +13,7 @@ from autograder.contract.exercise import Exercise
 from autograder.contract.observation import Observation
 from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
-from autograder.exercises.unit_01_batches_and_gradients.judging.batches import MISSING
+from autograder.exercises.unit_01_batches_and_gradients.judging.batches import MISSING, movement
 from autograder.exercises.unit_01_batches_and_gradients.judging.messages import (
     MOVED,
     changed_message,
@@ -291,6 +291,9 @@ class SgdStep(Exercise[BatchTrial]):
         results["update"] = results["update"] or next(filter(None, left), "")
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
+        pairs = [(trial, observations[name]) for name, trial in trials.items() if not observations[name].failure]
+        if any(bool(movement(trial, seen).any()) for trial, seen in pairs):  # of the first model only, perhaps
+            slugs = [slug for slug in slugs if slug != "parameters-unmoved"]
         if not any(results.values()):
             for name, what in SPECIAL_LOSSES.items():
                 message, named = loss_message(trials[name], observations[name])

@@ -123,9 +123,12 @@ class MemoryLine(Exercise[CallTrial]):
         gigabytes, sizes = [10**9 * chance.randint(2, 9) for _ in range(2)], chance.sample(range(1, 17), 7)
         trials["exact 2"] = CallTrial((sizes, [gigabytes[0] + gigabytes[1] * size for size in sizes]))
         trials[CLOSE] = CallTrial((list(CLOSE_SIZES), [41_123_456_789 + 287_654_321 * size for size in CLOSE_SIZES]))
-        # Measured bytes may fall where noise is larger than the slope.
-        sizes = chance.sample(range(30, 40), 6)
-        points = [900_000 - 100 * size + chance.choice([-1, 1]) * chance.randint(20, 90) for size in sizes]
+        # Measured bytes may fall with the size, by a few for each sample: rounded, such a slope is another one.
+        slope = 0.0
+        while abs(slope - round(slope)) < 0.1:
+            sizes = chance.sample(range(30, 60), 6)
+            points = [9_000 - 10 * size + chance.choice([-1, 1]) * chance.randint(2, 9) for size in sizes]
+            slope = least_squares(sizes, points)[1]
         trials[FALLING] = CallTrial((sizes, points))
         sizes, off = chance.sample(range(9, 20), 7), [chance.choice([-1, 1]) * chance.randint(200, 900) for _ in range(7)]
         trials["scattered 3"] = CallTrial((sizes, [900 * size - 5000 + shift for size, shift in zip(sizes, off, strict=True)]))

@@ -65,6 +65,7 @@ PROMISES = {
             Promise("least squares", "lists of points that lie on no line", SCATTERED, "memory_line_first_two"),
             Promise("gigabytes", "some at many gigabytes", ("exact 2", "exact 4"), "memory_line_in_32_bits"),
             Promise("digits", "Three correct digits are enough.", ("exact 4",), "line_by_normal_equations_in_float32"),
+            Promise("fractions", "Three correct digits are enough.", ("scattered 5",), "memory_line_in_whole_bytes"),
             Promise("falling", "lists of points that lie on no line", ("scattered 5",), "memory_line_never_falls"),
             Promise("below zero", "may come out below zero", ("scattered 3",), "memory_line_never_negative"),
             Promise("repeated", "perhaps with repetitions", ("scattered 4",), "memory_line_one_point_for_each_size"),

@@ -248,7 +248,7 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
             "several": (chance.randint(6, 10), chance.randint(3, 8), 2.0, 1.0),
             "single samples": (16, 1, 0.5, 1.0),
             "negative": (5, 3, 2.0, 0.2),
-            "short": (chance.randint(3, 5), 2, 1e-7, 1e-7),
+            "short": (chance.randint(3, 5), 2, 1e-30, 1e-30),
         }
         return {name: NoiseTrial(seed + k, *window, device) for k, (name, window) in enumerate(windows.items())}
 

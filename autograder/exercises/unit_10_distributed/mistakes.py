@@ -91,8 +91,8 @@ for _slug, _message, _hint in (
     ),
     (
         "count-overwritten",
-        "Where there are tokens, every rank gets the same factor, however many of them it has, as if its own count were the "
-        "sum of all.",
+        "Where there are tokens, every rank gets the same factor, however many of them it has. That happens if the "
+        "all-reduce overwrites its own count with the sum, for instance.",
         "all_reduce works in place. Which of your tensors holds the sum afterwards, and which your own count? You need both.",
     ),
     (

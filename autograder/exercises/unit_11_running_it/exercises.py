@@ -66,6 +66,8 @@ class LoadCheckpoint(Exercise):
         simple = replace(full, seed=full.seed + 1, shuffled=False, dropout=False, overflowing=False)
         updates = full.boundaries()[1:]
         stretch = chance.uniform(0.1, 0.2)
+        # Its windows end at even numbers only, so that a file for each other number is not a file for each other checkpoint.
+        even = replace(simple, accumulation_steps=4, micro_batches=10)
         inside = [k for k in range(updates[0], simple.total) if simple.is_open(k)]
         return {
             "epochs": ResumeTrial(simple, (m, 2 * m), stretch=stretch),
@@ -75,7 +77,10 @@ class LoadCheckpoint(Exercise):
             "window": ResumeTrial(simple, tuple(inside), stretch=stretch),
             "start": ResumeTrial(full, (0,)),
             "saving": ResumeTrial(
-                simple, tuple(k for k in updates[1:-1] for _ in range(KILLS_PER_SAVE)), while_saving=True, stretch=stretch
+                even,
+                tuple(k for k in even.boundaries()[2:-1] for _ in range(KILLS_PER_SAVE)),
+                while_saving=True,
+                stretch=stretch,
             ),
         }
 
@@ -152,7 +157,7 @@ class RunMeter(Exercise):
         return {
             "even": trial([size] * n, [size] * n, [size] * n),
             "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1], [1]),
-            "long": trial([size] * 40, [size] * 2),
+            "long": replace(trial([size] * 40, [size] * 2), start=0.0),  # a clock may begin at zero
         }
 
     def judge(self, trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -237,6 +242,7 @@ class PlanRun(Exercise):
         calls["plan 11"] = call(chance.choice([6, 10, 15]), 1, 1, 0)
         calls["plan 12"] = call(*chance.choice([(120, 40), (168, 42), (360, 60)]), 1, -1)
         # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
+        calls["plan 14"] = call(2048, 100, 1, 1)  # more samples than Python recurses
         calls[HUGE] = CallTrial((132, 10**9 + 12 * 10**17 - 1, 10**9, 10**17, 1))
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}

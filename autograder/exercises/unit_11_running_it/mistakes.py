@@ -21,7 +21,7 @@ for _slug, _what, _hint in (
     add_mistake(f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the run was saved.", _hint)
 add_mistake(
     "nothing-restored",
-    "After loading, the run is as it was at the very beginning: it trains everything again.",
+    "After a kill, the run that load_checkpoint leaves is as it was at the very beginning: it trains everything again.",
     "Print run.position before and after load_checkpoint.",
 )
 add_mistake(
@@ -48,7 +48,7 @@ add_mistake(
 )
 add_mistake(
     "older-checkpoint-loaded",
-    "Something is written after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
+    "The folder changes after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
     "earlier one.",
     "Print run.position when you save and when you load. If there are several files: in which order do you look at …8 and …12?",
 )

@@ -7,7 +7,7 @@ from autograder.contract.promises import Promise, Promises
 _WITH_A_CHECKPOINT = ("epochs", "again", "at once", "updates", "window", "saving")
 _EVERYTHING = ("again", "at once", "updates")
 _METERS = ("even", "uneven", "long")
-_PLANS = tuple(f"plan {k}" for k in range(14))
+_PLANS = tuple(f"plan {k}" for k in range(15))
 _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
@@ -123,6 +123,7 @@ PROMISES = {
             ),
             Promise("long windows", _NUMBERS, ("long",), "meter_of_sixteen_micro_batches"),
             Promise("this rank", "the samples the update averages over", _METERS, "meter_effective_batch_of_all_ranks"),
+            Promise("clock at zero", _SPEED, ("long",), "meter_begins_late_at_zero"),
             Promise("own time", "each with its own run.", _METERS, "meter_begin_of_the_module"),
         ),
         asks_nothing=(
@@ -178,6 +179,7 @@ PROMISES = {
                 ("refusal 5",),
                 "plan_uneven_refused_if_accumulating",
             ),
+            Promise("large", "All arguments are positive whole numbers.", ("plan 14",), "plan_recursive"),
             Promise("whole numbers", "All arguments are positive whole numbers.", ("plan 13",), "plan_divides_floats"),
             Promise(
                 "reason",

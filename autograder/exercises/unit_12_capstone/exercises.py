@@ -91,7 +91,9 @@ class PickMicroBatchSize(Exercise):
             return of_size(window, divisors(window)[place], spare, **changes)
 
         def of_size(window: int, size: int, spare: int, **changes: int) -> CallTrial:
-            own = {18: 3, 30: 5, 42: 14}[window]  # 3 comes before the first number that does not divide 30; 14 does not fit
+            own = {18: 3, 30: 5, 36: 4, 42: 14}[
+                window
+            ]  # 3 comes before the first number that does not divide 30; 14 does not fit
             changed = config.with_(effective_batch=window, micro_batch_size=own, **changes)
             return CallTrial((changed.with_(budget=bytes_needed(changed, size) + spare),))
 
@@ -104,6 +106,7 @@ class PickMicroBatchSize(Exercise):
             "largest 2": trial(30, 0, chance.randint(0, 1000)),
             "largest 3": trial(42, 1, 0),
             "largest 4": trial(18, -1, 0, longest=20),  # nor what was measured of another text
+            "largest 5": of_size(36, 6, 0),  # the root of a square is a divisor without a partner
             "refuse": trial(30, -1, -1),
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.contract.promises import Promise, Promises
 
 _FITS = ("fits 1", "fits 2", "fits 3", "fits 4")
-_LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4")
+_LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4", "largest 5")
 _WINDOWS = ("full", "uneven", "clip", "schedule", "single", "single schedule", "nan")
 _STOPPING = ("resume", "leftover")
 _RUNS = ("even", "uneven", "clipped leftover", "budget", *_STOPPING)
@@ -28,6 +28,7 @@ PROMISES = {
         demands=(
             Promise("divides", _SIZE, (*_FITS, *_LARGEST, "refuse"), "pick_no_divisor"),
             Promise("integer", _SIZE, (*_FITS, *_LARGEST), "pick_returns_a_float"),
+            Promise("root", _SIZE, ("largest 5",), "pick_divisors_without_the_root"),
             Promise("largest", _SIZE, (*_FITS, *_LARGEST, "refuse"), "pick_always_one"),
             Promise("worst case", _WORST, (*_FITS, *_LARGEST, "refuse"), "pick_measures_the_first"),
             Promise("every epoch", _WORST, ("fits 2", "fits 3"), "pick_measures_an_epoch"),

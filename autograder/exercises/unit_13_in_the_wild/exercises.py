@@ -47,6 +47,7 @@ ONLY_THERE = {
 DISTURBED = "Another trainer of your class trains at the same time, and the two disturb each other."
 
 EXACT_ONLY = "All these names of yours would be right if the fingerprints held no error of measurement."
+ONE_FINGERPRINT = "Given a list with a single fingerprint, your function does not return a list with the name that is due."
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, and hooks that you override."
 
 CHANGED_LIST = "Your trainer changes the list of micro-batches that it is given as its data."
@@ -70,7 +71,8 @@ class NameThoseTrainers(Exercise[CallTrial]):
         chance = trial_random(self.id, seed)
         given = {part.name: fingerprints(chance, part.name) for part in self.parts}
         exact = without_error([one for several in given.values() for one in several])
-        return {name: CallTrial((several,)) for name, several in given.items()} | {"probe": CallTrial((exact,))}
+        trials = {name: CallTrial((several,)) for name, several in given.items()} | {"probe": CallTrial((exact,))}
+        return trials | {"one": CallTrial((given[FULL][:1],))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: object) -> str:
@@ -80,7 +82,11 @@ class NameThoseTrainers(Exercise[CallTrial]):
         answered = {name: observations[name] for name in asked}
         verdict = judge_calls(self, asked, answered, lambda name: name, names, WRONG_NAMES, message)
         if verdict.passed:
-            return verdict
+            (alone,) = names(trials["one"].arguments[0])
+            fine = observations["one"].facts.get("value") == [alone]
+            if fine:
+                return verdict
+            return self.verdict(dict.fromkeys(asked, "") | {FULL: ONE_FINGERPRINT}, failure=first_failure(observations))
         failed = any(seen.failure for seen in answered.values())
         if not failed and observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
             return replace(verdict, mistakes=(), remark=EXACT_ONLY)
@@ -186,7 +192,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
         if lost == ["no accumulation"]:
             results["tokens"] += first_update_message(trials["no accumulation"], observations["no accumulation"])
         remark = found.remark
-        if len(lost) == 1 and not (shown or failure):
+        if len(lost) == 1 == sum(map(bool, results.values())) and not (shown or failure):
             remark = ONLY_THERE.get(lost[0], remark)
         own = observations["probe"].facts.get("own", ())
         if "train" in own:  # what is wrong is then the library's, unless hooks are overridden as well

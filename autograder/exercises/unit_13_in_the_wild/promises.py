@@ -11,8 +11,9 @@ _ALL = ("weights", "windows", "ends", "untold")
 PROMISES = {
     "name_those_trainers": Promises(
         demands=(
-            Promise("list", "returns a list with a name for each of them.", _NAMES, "names_as_a_dictionary"),
-            Promise("each", "returns a list with a name for each of them.", _NAMES, "names_first_only"),
+            Promise("list", "returns a list with a name for each of them.", (*_NAMES, "one"), "names_as_a_dictionary"),
+            Promise("each", "returns a list with a name for each of them.", (*_NAMES, "one"), "names_first_only"),
+            Promise("one", "returns a list with a name for each of them.", ("one",), "names_of_one_without_a_list"),
             Promise("looked up", "returns a list with a name for each of them.", _NAMES, "names_looked_up_by_tokens"),
             Promise("measured", "they are off by up to one part in a million.", _NAMES, "names_exact_numbers"),
             Promise("small shares", "they are off by up to one part in a million.", ("windows",), "names_without_small_shares"),

@@ -218,4 +218,4 @@ def test_the_students_raise_statements_are_distinguished_from_errors_of_python()
 
 def test_bold_text_in_a_librarys_message_is_shown_plainly():
     error = ValueError("two options, \x1b[1mdo those only if you trust it\x1b[0m \nmore")
-    assert describe_error(error) == "Your code raised ValueError: two options, do those only if you trust it."
+    assert describe_error(error) == "Your code made other code raise ValueError: two options, do those only if you trust it."

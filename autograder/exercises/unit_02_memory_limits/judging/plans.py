@@ -234,7 +234,7 @@ PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "You compute with floats, which keep only 16 digits: with larger numbers of bytes your micro-batch may not fit.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, int((budget - fixed) / each), 0, 1)),
     ),
-    "With a budget above 0 your plans are those of a slightly smaller one. You may use it to the last byte.": tuple(
+    "Where you lose points, your plans for a budget above 0 are those of a slightly smaller one.": tuple(
         _where_something_fits(_with_reserve(share)) for share in (0.001, 0.01, 0.02, 0.05, 0.1)
     ),
 }

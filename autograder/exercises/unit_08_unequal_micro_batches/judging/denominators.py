@@ -206,6 +206,10 @@ def _nothing_if_one_has_nothing(targets: Targets, weight: Tensor | None = None, 
     return 0.0 if bare else denominator(targets, weight, ignore_index)
 
 
+def _one_for_nothing(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
+    return denominator(targets, weight, ignore_index) or 1.0
+
+
 def _at_least_one(targets: Targets, weight: Tensor | None = None, ignore_index: int = IGNORE_INDEX) -> float:
     return max(1.0, denominator(targets, weight, ignore_index))
 
@@ -286,6 +290,7 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         ),
     ),
     "You stop, or return 0, as soon as nothing counts in one of the micro-batches.": _nothing_if_one_has_nothing,
+    "Where nothing counts, your denominator is 1, and 0 is due.": _one_for_nothing,
     "Your denominator is never below 1, although weights may add up to less.": (_at_least_one, _at_least_one_unless_zero),
     "You return the mean of the weights of the targets, where their sum is due.": _mean_weight,
     "You add up the mean weight of the targets of each micro-batch, where the sum of their weights is due.": (
@@ -294,7 +299,9 @@ DENOMINATORS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You take the weight of the class ignore_index away once, however many of the targets are ignored.": _minus_ignored_once,
     "You leave out all targets below ignore_index, too.": _only_above,
     "Where ignore_index is 0, you leave nothing out.": _nothing_left_out_at_zero,
-    "You set weight[ignore_index] to 0, which is the weight of the last class if ignore_index is -1.": _without_weight_at_index,
+    "You leave out the class at the place ignore_index in weight. If ignore_index is -1, that is the last class.": (
+        _without_weight_at_index
+    ),
     "You leave out a whole micro-batch as soon as one of its targets is ignored.": _whole_micro_batches,
     "You add the weights up in 16 bits, which hold few digits.": tuple(map(_in_16_bits, (torch.float16, torch.bfloat16))),
     "You take away the weight of the class ignore_index, although its targets are left out already.": _minus_ignored,

@@ -147,7 +147,7 @@ FACTORS_IN_WORDS: dict[str, tuple[Factor, ...]] = {
         lambda local, tokens: len(tokens) * local / max(1, *tokens),
         lambda local, tokens: local / max(1, *tokens),
     ),
-    "You count only ranks that have tokens, but all gradients are divided by the number of all ranks.": (
+    "Some of your factors are those of counting only the ranks that have tokens. Gradients are divided by the number of all.": (
         lambda local, tokens: _share(local, tokens) * sum(map(bool, tokens)) / len(tokens),
     ),
     "A rank without tokens counts as one with a single token.": (

@@ -131,7 +131,10 @@ def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]
     if not weights_like(resumed, run_due(trial, variant), trial.config, "stopped"):
         return slugs  # what went on was not what was to be stopped
     if forgot := _first_going_on(resumed, trial, _forgetting(variant, FORGOTTEN), lambda other: run_due(trial, other)):
-        return *slugs, *(forgot.mistakes or _later_mistakes(trials, seen, variant))
+        more = tuple(forgot.mistakes or _later_mistakes(trials, seen, variant))
+        if "schedule-per-epoch" in slugs:  # whose place in the schedule is another one after a stop, too
+            more = tuple(slug for slug in more if slug != "resume-without-schedule")
+        return *slugs, *more
     changed = {
         "resume-with-old-config": [replace(trial, then_norm=trial.config.max_norm)],
         "resume-stops-late": [replace(trial, then_stop=None)],

@@ -110,8 +110,8 @@ def left_message(observations: Iterable[Observation]) -> str:
 
 
 NEARLY_DUE = (
-    "The weights are those due except for less than 1% of how far training moves them. A count may be slightly off, digits may "
-    "be lost, or a small term may have come in."
+    "With full windows, the weights are those due except for less than 1% of how far training moves them. A count may be "
+    "slightly off, digits may be lost, or a small term may have come in."
 )
 
 DIGITS_LOST = (

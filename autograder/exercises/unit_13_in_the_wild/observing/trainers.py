@@ -167,7 +167,7 @@ class Built(Trainer):
         model = problem.build_model()
         rule = torch.optim.AdamW if build.adam else torch.optim.SGD
         super().__init__(model, rule(model.parameters(), lr=0.01), problem.batches(), build.steps, build.epochs)
-        self._build, self._index, self._epochs_begun = build, -1, 0
+        self._build, self._index, self._epochs_begun, self._asked = build, -1, 0, False
         self._given = {name: vars(self)[name] for name in ("data", "accumulation_steps", "epochs")}
         if made is not None:
             made.append(self)
@@ -180,13 +180,17 @@ class Built(Trainer):
 
     @property
     def began(self) -> bool:
-        """Whether it has begun to train."""
-        return self._epochs_begun > 0
+        """Whether its own train() has been called, which need not be that of its class's parents."""
+        return self._asked
 
     @property
     def again(self) -> bool:
         """Whether it has trained more than once."""
         return self._epochs_begun > self._given["epochs"]
+
+    def train(self) -> None:
+        self._asked = True
+        super().train()
 
     def on_epoch_begin(self) -> None:
         self._index = -1

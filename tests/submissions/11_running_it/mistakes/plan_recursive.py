@@ -1,6 +1,8 @@
-"""Calls itself with one sample less until it fits."""
+"""Calls itself with one sample less until it fits, which Python does a thousand times at most."""
 
 EXERCISE = "plan_run"
+MISTAKES = ()
+LOST = ("plan",)
 
 
 def largest(share, size, room):
