@@ -17,7 +17,8 @@
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
 # a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad` and in the running
-# sums. So the next epoch's first update held 15 micro-batches instead of 8, and so did the accuracy reported with it.
+# sums. So the next epoch's first update held 15 micro-batches instead of 8, and the accuracy reported with it was summed
+# over 15.
 #
 # Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.

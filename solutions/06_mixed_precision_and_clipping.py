@@ -106,8 +106,8 @@ for name, g in {
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
 # - **Summed, the threshold has to be N times as large**, since the vector is, and the clipped sum is then divided by N. (The
-#   second row is right only because this mean is longer than $c$: clipping a sum at $c$ would also cut means from $c/N$ to
-#   $c$, which are short enough.)
+#   second row is right only because this mean is longer than $c$. A shorter one would come out too long: as $c$ if it is
+#   longer than $c/N$, and N times as long as it is if not.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]
@@ -269,7 +269,7 @@ check(train_epoch_clipped)
 # What earns points:
 #
 # - **1 point · updates in float16 and bfloat16, leftovers included**: forwards run in `dtype`, each with one micro-batch, and
-#   gradients are added up in float32; nothing is clipped. N = 1 counts here, too.
+#   gradients are added up in float32; no norm reaches `max_norm`. N = 1 counts here, too.
 # - **1 point · clipping unscaled gradients**: all norms are above the threshold, that of a leftover window included; the
 #   returned norms count here.
 # - **1 point · windows with infinite gradients change nothing but the scale**: one micro-batch out of nine or twelve is

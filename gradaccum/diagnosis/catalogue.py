@@ -118,7 +118,7 @@ add_mistake(
 # Scaling
 add_mistake(
     "no-scale",
-    "The micro-batches of an update are added up as if nothing were divided by how many there are, where their mean is due.",
+    "The micro-batches of an update are added up instead of averaged, as if the division by their number were missing.",
     "One large batch averages over all its samples. What does it take to turn your sum into an average?",
 )
 add_mistake(

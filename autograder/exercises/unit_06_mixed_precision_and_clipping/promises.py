@@ -103,7 +103,7 @@ PROMISES = {
             Promise(
                 "unscaled by its own scale", "Clip the unscaled gradient", ("together",), "amp_unscales_by_the_first_scale"
             ),
-            Promise("short ones", "nothing is clipped.", AMP, "amp_always"),
+            Promise("short ones", "no norm reaches `max_norm`.", AMP, "amp_always"),
             Promise(
                 "clipped leftover", "that of a leftover window included;", ("leftover", "together"), "amp_full_windows_only"
             ),
