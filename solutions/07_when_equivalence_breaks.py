@@ -291,8 +291,8 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 # only of a *different* run, one that updates after every micro-batch. There weight decay also acts N times per window,
 # because it shrinks the weights at each **update**.
 #
-# Nor are a window's older gradients *stale*, or "temporally coupled", as some say: in unit 03 nothing aged between two
-# updates.
+# Nor are a window's older gradients *stale*, or "temporally coupled", as some say: as unit 03 showed, all gradients of a window
+# are taken at the same parameters.
 
 # %% [markdown]
 # ## Explore: momentum effects

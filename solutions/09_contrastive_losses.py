@@ -84,8 +84,8 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images (rows) and 32 texts (columns). Drawn are those that are computed while the
-# image's micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated gradient and
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). Only those are drawn that are computed while
+# the image's micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated gradient and
 # the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the

@@ -78,7 +78,7 @@ from gradaccum.ranks import on_ranks
 # returns a list of what they returned. The processes talk through `torch.distributed`, with a library called gloo. On GPUs it
 # would be NCCL, and the code would be the same.
 #
-# Only one of the functions of `torch.distributed` that you will call talks to the other ranks, the **all-reduce**: each rank
+# Of the functions of `torch.distributed` that you will call, only one talks to the other ranks: the **all-reduce**. Each rank
 # brings a tensor, and each leaves with the sum. It works **in place** and returns nothing. `dist.get_world_size()` says how
 # many ranks there are, W.
 
@@ -424,8 +424,8 @@ check(global_token_scale)
 # - **Sharing too often costs time, sharing too little costs the model**: ranks that all leave out an all-reduce drift apart
 #   without an error.
 # - **Communication falls by a factor of N**, in calls and bytes. How much time that saves depends on the link.
-# - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W. With N > 1, take a micro-batch's
-#   share of **the whole window's tokens, on all ranks**.
+# - Ranks with unequal numbers of tokens need a weight: their share of all tokens, times W. With N > 1, a micro-batch's
+#   weight is its share of **the whole window's tokens, on all ranks**, again times W.
 #
 # <details><summary>References</summary>
 #
