@@ -347,8 +347,8 @@ for n in (1, 4, 16, 64):
 
 # %% [markdown]
 # It is the same, to the last operation. The time is not: every call into torch costs something, and a device needs many samples
-# at once to be busy. We trained a transformer of 287 million parameters on an H200, cut 128 sequences in eight ways. The
-# picture shows the memory and the speed.
+# at once to be busy. We trained a transformer of 287 million parameters on an H200, with the 128 sequences of each
+# update cut in eight ways. The picture shows the memory and the speed.
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
 # 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?

@@ -131,7 +131,7 @@ for a, b in zip(added_up[0], large[0], strict=True):
 #
 # 1. Press **Break**. What happens to the points, and by what factor? Change N: does the factor follow?
 # 2. With the division off, one choice of N still agrees. Which one, and why?
-# 3. Press **Fix**, then switch the precision to float32 and back. Do the two gradients agree in every digit?
+# 3. Press **Fix**, which sets float64, and compare with float32. Do the two gradients agree in every digit?
 
 # %%
 explore("equivalence")

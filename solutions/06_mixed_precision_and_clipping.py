@@ -106,8 +106,8 @@ for name, g in {
 #
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
 # - **Summed, the threshold has to be N times as large**, since the vector is, and the clipped sum is then divided by N. (The
-#   second row is right only because this mean is longer than $c$. A shorter one would come out too long: as $c$ if it is
-#   longer than $c/N$, and N times as long as it is if not.)
+#   second row is right only because this mean is longer than $c$. A shorter mean would come out too long: with length $c$
+#   if it is longer than $c/N$, and otherwise N times too long.)
 # - **Piece by piece, you get another direction.** No threshold repairs that.
 
 # %% [markdown]

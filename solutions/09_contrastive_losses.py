@@ -84,8 +84,8 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images (rows) and 32 texts (columns). Only those are drawn that are computed while
-# the image's micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated gradient and
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). Only the ones computed while the image's
+# micro-batch goes through the encoders are drawn. The middle shows the cosine between the encoders' accumulated gradient and
 # the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
@@ -159,8 +159,8 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # 2. **with gradients**: encode one micro-batch again, and start backward from its features, with that gradient. Free its
 #    graph, and take the next.
 #
-# Some descriptions put the pass with gradients first. That cannot work: already for the first micro-batch the gradient needs
-# all features. The
+# Some descriptions put the pass with gradients first. That cannot work: even the first micro-batch's gradient needs all
+# features. The
 # method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
 # For this, autograd has to do two things that you have not asked of it so far. A tensor without a graph can become a place

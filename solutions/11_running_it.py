@@ -155,8 +155,8 @@ states["scaler"]
 # Write two functions, both in the next cell.
 #
 # - `save_checkpoint(path, run)` is called after **every micro-batch**. It only reads the run. If a checkpoint is due, it
-#   writes one to the file `path`, or to other files in the same folder. (Use plain files: marking keeps no folders of
-#   yours in it, and cannot follow what a database does.)
+#   writes one to the file `path`, or to other files in the same folder. (Use plain files: marking does not keep
+#   subfolders, and cannot follow what a database does.)
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
 #   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
 #

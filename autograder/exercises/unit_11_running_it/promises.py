@@ -29,7 +29,7 @@ PROMISES = {
             ),
             Promise(
                 "no folders",
-                "marking keeps no folders of yours in it",
+                "marking does not keep",
                 _WITH_A_CHECKPOINT,
                 "checkpoint_in_a_folder_of_its_own",
             ),
