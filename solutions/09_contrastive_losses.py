@@ -159,9 +159,8 @@ print("largest gradient, with micro-batches of one pair:", largest)
 # 2. **with gradients**: encode one micro-batch again, and start backward from its features, with that gradient. Free its
 #    graph, and take the next.
 #
-# Some descriptions put the pass with gradients first. That cannot work: even the first micro-batch's gradient needs all
-# features. The
-# method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
+# This method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)). Some descriptions put the
+# pass with gradients first. That cannot work: even the first micro-batch's gradient needs all features.
 #
 # For this, autograd has to do two things that you have not asked of it so far. A tensor without a graph can become a place
 # where backward stops and leaves a gradient. And backward need not begin at a loss:
