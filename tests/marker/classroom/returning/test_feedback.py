@@ -301,7 +301,9 @@ def test_a_marked_notebook_that_is_lost_is_named(course, feedback, tmp_path, how
         marked.write_bytes(kept)
         shutil.rmtree(course / "marks")
     assert (status, pages) == (1, {})
-    assert any("its marked notebook is not in autograded/" in line for line in complaints)
+    (lost,) = (line for line in complaints if "marked notebooks are not in autograded/" in line)
+    assert f"so there is no page: ada, {UNIT}; use gradaccum classroom grade " in lost
+    assert lost.rstrip().endswith(f"--units {UNIT[:2]} --again")
 
 
 def test_a_page_shows_formulas_and_loads_nothing_from_another_host(feedback, eve):
