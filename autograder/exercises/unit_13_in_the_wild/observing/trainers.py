@@ -222,6 +222,8 @@ class Built(Trainer):
         loss.backward()
 
     def should_step(self, index: int) -> bool:
+        if not self._asked:  # trained by another class's train(), which does not know what this one needs
+            return True
         return index in self._build.updates_of(last=self._epochs_begun % self.epochs == 0)
 
     def on_window_end(self) -> None:
