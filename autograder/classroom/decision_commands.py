@@ -156,7 +156,7 @@ def one_unit(text: str, directory: Path) -> str:
     """The unit that a text such as ``"03"`` names.
 
     Raises:
-        ValueError: it names none, or several.
+        ValueError: it names none, several, or one that the class in ``directory`` does not have.
     """
     named = pick_units_of_class(directory, [text])
     if len(named) != 1:

@@ -54,8 +54,8 @@ def pick_units_of_class(directory: Path, wanted: Iterable[str] | None) -> list[s
     if strange and there and names_in(wanted):
         numbers = ",".join(unit[:2] for unit in strange)
         raise ValueError(
-            f"{', '.join(strange)} is not in {directory}, which has {', '.join(there)};"
-            f" gradaccum classroom init {directory} --units {numbers} would add it"
+            f"{', '.join(strange)} {'is' if len(strange) == 1 else 'are'} not in {directory}, which has {', '.join(there)};"
+            f" to add to it, use gradaccum classroom init {directory} --units {numbers}"
         )
     return picked
 

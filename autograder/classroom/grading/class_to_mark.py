@@ -170,7 +170,7 @@ class ClassToMark:
             if not (marks and marks.digest) or marks.digest == sha256(self._bytes_of(handed_in)).hexdigest():
                 return False
             # nbgrader's own command marks as well, and keeps no digest
-            return graded.stat().st_mtime_ns < handed_in.path.stat().st_mtime_ns
+            return not graded.is_file() or graded.stat().st_mtime_ns < handed_in.path.stat().st_mtime_ns
         except (DamagedMarksError, OSError):  # who marks or shows it says what is wrong with it
             return False
 

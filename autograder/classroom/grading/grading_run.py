@@ -175,9 +175,7 @@ class GradingRun:
 def _how_to_release(marked_class: ClassToMark, unit: str) -> str:
     """The commands that release a unit; one that the class does not have is added first, if it is to have it at all."""
     place = f"{marked_class.directory} --units {unit[:2]}"
-    release = f"use gradaccum classroom release {place}"
+    release = f"gradaccum classroom release {place}"
     if unit in units_of_class(marked_class.directory):
-        return release
-    return (
-        f"the class does not have this unit: if it should, use gradaccum classroom init {place}, {release.removeprefix('use ')}"
-    )
+        return f"use {release}"
+    return f"the class does not have this unit: if it should, use gradaccum classroom init {place}, {release}"

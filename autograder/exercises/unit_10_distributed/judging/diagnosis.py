@@ -64,7 +64,8 @@ def name_rank_mistakes(
     else:
         known = _sharing(parts, odd, expected(trial.loop.problem))
         if known is None:  # what the ranks' parts add up to then says nothing about what they are divided by
-            return (), where + difference_in_words(mine, due), due, mine
+            words = difference_in_words(mine, due)
+            return (), words and where + words, due, mine
         sharing = known
     explained = _as_single_rank(trial, seen, mine, parts.sum(0))
     if explained is None:
