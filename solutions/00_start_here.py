@@ -24,8 +24,8 @@
 #   one](https://github.com/huggingface/transformers/issues/34263): users reported losses 5 to 10 times as high as before.
 # - In **January 2025** the library's version 4.48.0 did not divide the losses of many language models at all: [a condition was
 #   the wrong way round](https://github.com/huggingface/transformers/issues/35663).
-# - **Today** some released trainers still get it wrong. We ran those of ten libraries and [recorded what their updates
-#   hold](../docs/trainers.md).
+# - **Today** some released trainers still get it wrong. We ran the trainers of ten libraries and [recorded what their
+#   updates hold](../docs/trainers.md).
 #
 # None of these loops raised an error, and all of them trained. This course teaches you to write the five lines and to see at a
 # glance what a wrong loop computes instead. On this page you try everything once. *About 15 minutes, no points.*

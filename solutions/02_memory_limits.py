@@ -21,8 +21,7 @@
 # has 80 GB. Before the first sequence, mixed-precision training with AdamW fills more than that, and every sequence asks for
 # another 19 GB.
 #
-# Part of that memory grows with the batch and part of it does not. You will count the bytes, fit a line to them, and plan
-# with it.
+# You will count these bytes, fit a line to them, and plan with it.
 #
 # *About 45 minutes, 10 points. You need unit [01 · Batches and gradients](01_batches_and_gradients.ipynb).*
 
@@ -90,8 +89,7 @@ from gradaccum.recording import LiveBytes
 # bytes.) The dashed line is the budget. On the right you see the same totals against B.
 #
 # 1. You begin over the budget. Choose a larger N until it fits. Which part of the bar shrinks, and which parts do not?
-# 2. From N = 1 to N = 4 the activations fall to a quarter. Does the whole bar?
-# 3. Tick **Activation checkpointing**, which forgets activations and computes them again when needed. Does a larger N still
+# 2. Tick **Activation checkpointing**, which forgets activations and computes them again when needed. Does a larger N still
 #    help?
 
 # %%
@@ -100,9 +98,9 @@ explore("memory_bar")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. The activations, and nothing else. From N = 4 on it fits.
-# 2. No: the grey, pink and green parts are the same for every N, and together they set a floor.
-# 3. Yes. With checkpointing each sample takes less memory, and with accumulation fewer samples are there at once. Together
+# 1. The activations, and nothing else. From N = 4 on it fits. The grey, pink and green parts are the same for every N, and
+#    together they set a floor.
+# 2. Yes. With checkpointing each sample takes less memory, and with accumulation fewer samples are there at once. Together
 #    they save the most.
 # </details>
 #
@@ -122,18 +120,23 @@ explore("memory_bar")
 # | optimizer state | 0 (SGD), 1 (momentum), 2 (AdamW) | no | no |
 # | activations | a fixed number of bytes for each sample | **yes** | no |
 #
-# So memory is a line in B: **fixed + per sample · B**. N does not appear in it at all! It helps only because a larger N allows
-# a smaller B.
+# So memory is a line in B: **fixed + per sample · B**. N does not appear in it. A larger N helps only because it allows a
+# smaller B.
 #
-# Some texts say that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
-# The first is true of the activations only, and the second is false (row 8 of [the claims ledger](../docs/claims.md)).
+# <details><summary>What some texts say</summary>
+#
+# You may read that N = 4 means "4x memory reduction", and that "the gradient buffer grows" from micro-batch to micro-batch.
+# The first is true of the activations only, and the second is false (row 8 of [the claims ledger](../docs/claims.md)). One
+# text says both that accumulation shrinks the KV cache of a language model and that it does not. Neither is to the point (row
+# 9), as you see next.
+# </details>
 
 # %% [markdown]
 # ## And the key-value cache?
 #
-# One text says both that accumulation shrinks the KV cache of a language model and that it does not. Neither is to the point.
-# A KV cache keeps what attention computed from one *generated token* to the next; training sends whole sequences through at
-# once. Count what is alive between two micro-batches:
+# While a language model generates text, a KV cache keeps what attention has computed for the earlier tokens, for the next
+# *generated token* to use. Training sends whole sequences through at once, so it should have none. Count what is alive
+# between two micro-batches:
 
 # %%
 torch.manual_seed(0)
@@ -149,18 +152,17 @@ with LiveBytes() as live:  # counts the bytes of tensors made from here on and a
 print(f"the gradients alone: {sum(p.grad.nbytes for p in attention.parameters())} bytes")
 
 # %% [markdown]
-# After every micro-batch only the gradients are left (the first forward comes before there are gradients): there is no cache to
-# save (row 9).
+# After every micro-batch only the gradients are left: there is no cache to save.
 
 # %% [markdown]
 # ## What autograd keeps
 #
-# Now to the part that grows. For its backward pass an operation needs some of the tensors it worked with: a linear layer needs
-# its input and its weight, a tanh its result. Autograd keeps them until `backward()` has used them.
+# For its backward pass an operation needs some of the tensors it worked with: a linear layer needs its input and its weight,
+# a tanh its result. Autograd keeps them until `backward()` has used them.
 #
 # Inside `saved_tensors_hooks(pack, unpack)`, every such tensor goes through your function `pack`. Autograd keeps what `pack`
-# returns, and `unpack` turns it back into the tensor. If you forget the `return`, `pack` returns `None` and nothing is kept:
-# the tensor may be freed during the forward pass, and its address given to another one.
+# returns, and `unpack` turns it back into the tensor. If you forget the `return`, nothing is kept, and the tensor's address
+# may be given to another one.
 
 # %%
 torch.manual_seed(0)
@@ -178,9 +180,9 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
     loss = F.mse_loss(model(x), y)
 
 # %% [markdown]
-# Six tensors went by, but look at the addresses: the result of the tanh appears twice, kept by the tanh and by the layer after
-# it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, transposed, which is in memory
-# anyway. The first layer's weight is not kept: only the gradient of `x` would need it. The loss keeps the last two.
+# Six tensors went by, but look at the addresses: the result of the tanh appears twice, kept by the tanh and by the layer
+# after it. It is one piece of memory. The tensor of shape (4, 2) is the second layer's weight, transposed, which is in memory
+# anyway. The first layer's weight is not kept: only the gradient of `x` would need it.
 
 # %% [markdown]
 # ## Tensors and storages
@@ -197,8 +199,7 @@ print("the storage it keeps:   ", storage.nbytes(), "bytes")
 print("the same storage as h's:", storage.data_ptr() == h.untyped_storage().data_ptr())
 
 # %% [markdown]
-# `tensor.untyped_storage()` gives you the storage, `.nbytes()` its size, and `.data_ptr()` its address. Two storages that are
-# both alive are the same if their addresses are equal.
+# Two storages that are both alive are the same if their addresses, `.data_ptr()`, are equal.
 
 # %% [markdown]
 # ## Exercise 1 · `saved_bytes`
@@ -269,8 +270,8 @@ check(saved_bytes)
 # %% [markdown]
 # ## From counts to a line
 #
-# You cannot try a B that does not fit. But memory is a line in B, so measure a few small micro-batches and extend it. Here are
-# five measurements of the model in the picture, with AdamW.
+# You cannot try a B that does not fit. But memory is a line in B, so measure a few small micro-batches and extend it. Here
+# are five measurements of the model in the picture, with AdamW.
 
 # %%
 steps = [32, 16, 8, 4, 2]
@@ -280,9 +281,9 @@ for size, total in zip(sizes, totals, strict=True):
     print(f"B = {size:3}: {total:8} bytes")
 
 # %% [markdown]
-# Counted bytes lie exactly on a line. A GPU's allocator rounds, and libraries take workspace, so what you read off a real
-# device lies *near* one. The usual choice then is **least squares**: the line with the smallest sum of squared distances,
-# $\sum_k (\text{bytes}_k - \text{fixed} - \text{per sample}\cdot B_k)^2$.
+# Counted bytes lie exactly on a line. On a real GPU the allocator rounds and libraries take workspace, so bytes lie *near*
+# one. The usual choice then is **least squares**: the line with the smallest sum of squared distances, $\sum_k
+# (\text{bytes}_k - \text{fixed} - \text{per sample}\cdot B_k)^2$.
 
 # %% [markdown]
 # ## Exercise 2 · `memory_line`
@@ -333,8 +334,8 @@ check(memory_line)
 # %% [markdown]
 # ## What it costs
 #
-# If small micro-batches save memory, why not always take B = 1? One text says that throughput per sample stays the same,
-# another that accumulation speeds training up. Count the arithmetic first, in FLOPs (floating-point operations):
+# If small micro-batches save memory, why not always take B = 1? Count the arithmetic first, in FLOPs (floating-point
+# operations):
 
 # %%
 network = memory_bar.Stack(checkpointing=False)
@@ -346,9 +347,9 @@ for n in (1, 4, 16, 64):
     print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops():,} FLOPs")
 
 # %% [markdown]
-# It is the same, to the last operation. The time is not: every call into torch costs something, and a device needs many samples
-# at once to be busy. We trained a transformer of 287 million parameters on an H200, with the 128 sequences of each
-# update cut in eight ways. The picture shows the memory and the speed.
+# It is the same, to the last operation. The time is not: every call into torch costs something, and a device needs many
+# samples at once to be busy. We trained a transformer of 287 million parameters on an H200, with the 128 sequences of each
+# update cut in eight ways.
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
 # 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?
@@ -364,13 +365,12 @@ explore("real_gpu")
 #    the speed: the GPU is done with a micro-batch before Python has sent it the next operations.
 # </details>
 #
-# Neither text is quite right:
+# Some texts say that throughput stays the same, others that accumulation speeds training up. Neither is quite right:
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
 # - on a GPU, accumulation **does not speed an update up**: at best it is as fast as the whole batch at once.
 #
-# So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs. (Rows 10 and 11
-# of [the claims ledger](../docs/claims.md).)
+# So take the **largest B that fits**, then the accumulation steps that the effective batch size B × N needs.
 
 # %% [markdown]
 # ## Exercise 3 · `plan_micro_batches`

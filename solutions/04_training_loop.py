@@ -17,8 +17,8 @@
 #
 # In May 2025 a user of `torchtune` saw [an accuracy above 100%](https://github.com/meta-pytorch/torchtune/pull/2745) whenever
 # a new epoch began. With, say, 63 micro-batches in an epoch and N = 8, the last 7 stayed in `.grad` and in the running
-# sums. So the next epoch's first update held 15 micro-batches instead of 8, and the accuracy reported with it was summed
-# over 15.
+# sums. So the next epoch's first update held 15 micro-batches instead of 8, and the accuracy reported with it was a sum
+# over 15, divided by 8.
 #
 # Once per window, `optimizer.step()` applies what is in `.grad` and `optimizer.zero_grad()` throws it away. One line too
 # high or one indent too deep, and the loss still falls, but the loop trains something else.
@@ -76,8 +76,9 @@ explore("timeline")
 # 2. After the last backward of the window. Then comes a clear; without it, the next window would be added on top. Nothing
 #    moves before the update.
 # 3. Early in a backward: most of one micro-batch's graph is still there, and gradients join it. The first micro-batch of a
-#    window needs a little less, since `.grad` is empty before it. From the second on memory does not grow: `backward()` frees
-#    what the graph holds unless `retain_graph=True` asks it not to.
+#    window needs a little less, since `.grad` is empty before it. From the second on memory does not grow, because `backward()`
+#    frees what the graph holds. **Fill the memory** shows a loop that asks it not to, with `retain_graph=True`: there memory
+#    grows with every micro-batch of a window.
 # </details>
 
 # %% [markdown]
@@ -436,7 +437,8 @@ check(train_epoch)
 #
 # 1. the one whose first window is one micro-batch wide, as if it updated when `i % N == 0`, which is true of 0;
 # 2. the one that divides the leftover by N;
-# 3. the one whose rows go down like stairs: early micro-batches count again with every later one.
+# 3. the one whose numbers fall from left to right within each window, like stairs: early micro-batches count again with every
+#    later one.
 
 # %%
 explore("gallery", loop="zero-every")

@@ -19,8 +19,8 @@
 # 2,500](https://github.com/huggingface/transformers/issues/18436). Nothing crashed, but the schedule had counted something
 # other than updates.
 #
-# A recipe names a learning rate and a schedule for *its* batch. Do they still hold for yours? One text says that the rate
-# must be adjusted when you accumulate, another that it need not be. Both are right, in different cases.
+# A recipe names a learning rate and a schedule for *its* batch. Must you adjust the rate when you accumulate? Texts disagree,
+# and both sides are right, in different cases.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -42,8 +42,8 @@ predict(
 # ## The effective batch
 #
 # An update averages over B samples in each micro-batch, times N micro-batches in a window, times W **ranks**: copies of the
-# model on several devices, which work in parallel and average their gradients before the update. W is called the **world
-# size**; on one device it is 1. (Unit 10 is about ranks.)
+# model on several devices, which average their gradients before the update. W is called the **world size**; on one device it
+# is 1. (Unit 10 is about ranks.)
 #
 # $$\text{effective batch size} = B \times N \times W$$
 #
@@ -62,8 +62,8 @@ from gradaccum.problems import Problem
 # %% [markdown]
 # ## The same effective batch, the same rate
 #
-# Each update averages over 32 samples, cut in four ways, and all runs train at the *same* rate. (`windows` cuts the stream of
-# micro-batches into windows of N.) The number is how far each run ends from the uncut one.
+# Each update averages over 32 samples, uncut or cut in three ways, and all runs train at the *same* rate. The number is how
+# far each run ends from the uncut one.
 
 
 # %%
@@ -86,13 +86,13 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 
 # %% [markdown]
 # Rounding, nothing else. So if N only *replaces* a larger B, the rate need not be adjusted. It is another matter when the
-# **effective batch itself changes**: you accumulate to get a larger one, or own fewer devices than the recipe's authors.
+# **effective batch itself changes**.
 
 # %% [markdown]
 # ## Three rules
 #
-# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $c$ samples. Then an epoch makes $b/c$ times as
-# many updates, so fewer if the batch has grown. Three rules are in use:
+# Suppose a rate $\alpha$ worked for batches of $b$, and you now average over $c$ samples, so an epoch makes $b/c$ times as many
+# updates. Three rules are in use:
 #
 # | rule | new rate | idea |
 # |---|---|---|
@@ -100,9 +100,12 @@ for b, n in ((16, 2), (8, 4), (2, 16)):
 # | linear | $\alpha \cdot c/b$ | fewer updates, each longer in proportion: the distance per *sample* stays the same |
 # | sqrt | $\alpha \cdot \sqrt{c/b}$ | for optimizers that divide by the typical size of a gradient, such as Adam |
 #
-# Why a root for Adam? If $c = Nb$, there are $1/N$ as many updates, so each has to go $N$ times as far. While noise outweighs
-# the gradient, Adam divides by roughly the length of the *noise*. The larger batch makes that noise $\sqrt N$ times shorter, so
-# Adam already goes $\sqrt N$ times as far along the gradient. The rate supplies the other $\sqrt N$.
+# <details><summary>Why a root for Adam?</summary>
+#
+# If $c = Nb$, there are $1/N$ as many updates, so each has to go $N$ times as far. While noise outweighs the gradient, Adam
+# divides by roughly the length of the *noise*. The larger batch makes that noise $\sqrt N$ times shorter, so Adam already goes
+# $\sqrt N$ times as far along the gradient. The rate supplies the other $\sqrt N$.
+# </details>
 
 # %% [markdown]
 # ## Predict: a larger batch
@@ -119,15 +122,12 @@ predict(
 # %% [markdown]
 # ## Explore: learning rate × effective batch
 #
-# A linear model learns from 8,192 samples with noisy targets. The broad green curve is the reference, batches of 8. The other
-# curves use batches N times as large under the three rules. On the right you see how far each rule is off, as a factor, for
-# every N.
+# A linear model learns from noisy targets. The broad green curve is the reference, batches of 8. The other curves use batches
+# N times as large under the three rules. On the right you see by what factor each rule is off, for every N.
 #
 # 1. You begin with SGD and N = 16. Which rule follows the green curve?
 # 2. Press **Break**: N = 64. What happens to that rule? Would reading more samples help?
 # 3. Press **Adam**, which goes back to N = 16. Which rule follows now?
-# 4. Press **Count updates**: SGD again, with N = 16. If you plotted loss against updates, what would you say about large
-#    batches?
 
 # %%
 explore("learning_rate_scaling")
@@ -139,20 +139,17 @@ explore("learning_rate_scaling")
 #    but there are only 1/16 as many. (√N ends lower, because its steps are less noisy. But that is a different training run:
 #    the question is which rule *follows*.)
 # 2. It leaves the picture, and more samples only take it further. A rate N times as high is soon too high for the steepest
-#    direction of the loss, however little noise there is.
+#    direction of the loss, however little noise there is. (Starting with a low rate that climbs slowly, a *warmup*, extends
+#    the limit, but does not remove it.)
 # 3. The square root, up to about N = 16. The linear rule starts faster, but stays far above the green curve at the end.
-# 4. That they are better. Per update they are. Per sample, which is what you pay for, the linear rule merely keeps pace with
-#    the small batch, and √N is slower at first, though it ends lower.
 # </details>
 
 # %% [markdown]
 # ## A heuristic, not a law
 #
-# In 2017 [Goyal et al.](https://arxiv.org/abs/1706.02677) trained ImageNet in an hour, with batches of 8,192 in place of 256
-# and the rate 3.2 in place of 0.1. Since then the linear rule has often been printed as if it were part of accumulation. But:
+# The linear rule is often printed as if it were part of accumulation. But:
 #
-# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64. Starting with a low
-#   rate that climbs slowly (a *warmup*, see below) extends the limit, but does not remove it.
+# - It is a **heuristic for plain SGD** and holds within limits: fine at N = 16 here, divergent at N = 64.
 # - For **Adam the square root** is the common rule. It holds while noise outweighs the gradient.
 # - **Never apply a rule on top of a missing 1/N.** A loop that adds gradients up already makes updates N times as long. With a
 #   rate N times as high they are N² times as long:
@@ -207,7 +204,7 @@ check(effective_batch_size)
 # </details>
 
 # %% [markdown]
-# Here is that table, from one trainer's documentation. Several rows are the same effective batch, cut differently.
+# Here is that table, from one trainer's documentation.
 
 # %%
 published = [(128, 1, 8), (128, 2, 8), (128, 4, 8), (64, 8, 8), (256, 1, 4), (256, 4, 4)]
@@ -252,9 +249,9 @@ check(scale_learning_rate)
 # %% [markdown]
 # ## Schedules count updates
 #
-# A recipe's rate is rarely constant. It climbs during a **warmup** and then decays, and a `torch.optim.lr_scheduler` does the
-# arithmetic: each `scheduler.step()` moves it on by one position. Here is a warmup of eight steps that moves on after every
-# *micro-batch*, with N = 4.
+# A recipe's rate usually climbs during a **warmup** and then decays. A scheduler from `torch.optim.lr_scheduler` does the
+# arithmetic: each `scheduler.step()` moves the schedule on by one position. Here a warmup of eight steps moves on after
+# every *micro-batch*, with N = 4.
 
 # %%
 weight = torch.zeros(1, requires_grad=True)
@@ -267,16 +264,15 @@ for update in range(1, 5):
         scheduler.step()
 
 # %% [markdown]
-# A warmup that was meant for eight updates is over after two. A decay planned over the whole run, which has
-# ⌈micro-batches / N⌉ updates an epoch, would end after 1/N of it. Recipes count **updates**: call `scheduler.step()` **once
-# per update, after it**. Then the first update uses the first rate.
-#
-# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`, and `scheduler.get_last_lr()[0]` says the same.
+# The warmup was meant for eight updates and is over after two. A decay planned over the whole run would end after 1/N of it.
+# Recipes count **updates**: call `scheduler.step()` **once per update, after it**. Then the first update uses the first rate.
+# The optimizer holds the current rate in `optimizer.param_groups[0]["lr"]`.
 #
 # <details><summary>And the 10,000 steps that became 2,500?</summary>
 #
-# The script multiplied its warmup by N = 2, as if the schedule counted micro-batches: 20,000 positions. But accelerate moves a
-# schedule on only at updates, by default by 8 positions at a time, one for each rank: 20,000 / 8 = 2,500 updates.
+# The script multiplied its warmup by N = 2, as if the schedule counted micro-batches: 20,000 positions. But the library
+# `accelerate`, which the script uses, advances a schedule only at updates, and by default by 8 positions at a time, one for
+# each rank: 20,000 / 8 = 2,500 updates.
 # (Llama 2 warms up for 2,000 updates. With N = 64, a schedule that counts micro-batches would have finished its warmup by
 # update 32.)
 # </details>
@@ -346,8 +342,7 @@ check(train_with_schedule)
 #
 # 1. Both axes are logarithmic. What does a slope of −1 say about doubling the batch?
 # 2. Press **Without replacement**, which is how an epoch reads its data. Where do the points leave the line?
-# 3. Press **Later in training**. What happens to the gradient itself, and to the batch at which noise and gradient are equally
-#    long?
+# 3. Press **Later in training**. What happens to the batch at which noise and gradient are equally long?
 
 # %%
 explore("gradient_noise")
@@ -358,7 +353,7 @@ explore("gradient_noise")
 # 1. Half the variance. So the claim "variance goes as 1 / effective batch" is true **for independent samples**.
 # 2. As soon as a batch holds a fair share of the n = 256 samples. The variance is multiplied by (n − B)/(n − 1), and for B = n
 #    it is zero: there is only one such batch. For small batches the factor is nearly 1.
-# 3. The gradient shrinks, and so does the noise, but much more slowly. So the batch at which they are equally long grows.
+# 3. It grows: the gradient shrinks, and so does the noise, but much more slowly.
 # </details>
 
 # %% [markdown]
@@ -373,10 +368,9 @@ explore("gradient_noise")
 # summed over all components. Far below this batch size, doubling the batch nearly halves the updates you need; far above it,
 # there is little to gain.
 #
-# You know neither $|G|^2$ nor $\operatorname{tr}\Sigma$, but the lengths of averages reveal both. The average over $m$
-# samples has an expected squared length of $|G|^2 + \operatorname{tr}\Sigma / m$: noise adds length. A window computes
-# averages over two sizes anyway, $m = B$ (each micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That
-# gives two equations for two unknowns:
+# You know neither $|G|^2$ nor $\operatorname{tr}\Sigma$, but noise adds length: the average over $m$ samples has an expected
+# squared length of $|G|^2 + \operatorname{tr}\Sigma / m$. A window computes averages over two sizes anyway, $m = B$ (each
+# micro-batch, with its mean gradient $g_k$) and $m = BN$ (their mean). That gives two equations for two unknowns:
 #
 # $$S = \tfrac1N\sum_k |g_k|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{B}
 # \qquad L = \left|\tfrac1N\sum_k g_k\right|^2 \approx |G|^2 + \frac{\operatorname{tr}\Sigma}{BN}$$
@@ -426,8 +420,8 @@ check(gradient_noise_scale)
 # </details>
 
 # %% [markdown]
-# For the samples of the picture the truth is known. A single window says little. Average $\operatorname{tr}\Sigma$ and $|G|^2$
-# over many windows before you divide: each of the two is unbiased, their quotient is not.
+# A single window says little. Average $\operatorname{tr}\Sigma$ and $|G|^2$ over many windows before you divide: each of the
+# two is unbiased, their quotient is not.
 
 # %%
 single, together, true = noise_scales(windows=200, accumulation_steps=8, micro_batch_size=4)
@@ -462,7 +456,8 @@ predict(
 #
 # <details><summary>References</summary>
 #
-# - Goyal et al. 2017, [Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour](https://arxiv.org/abs/1706.02677)
+# - Goyal et al. 2017, [Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour](https://arxiv.org/abs/1706.02677): batches
+#   of 8,192 in place of 256, with the rate 3.2 in place of 0.1
 # - McCandlish et al. 2018, [An Empirical Model of Large-Batch Training](https://arxiv.org/abs/1812.06162)
 # - Malladi et al. 2022, [On the SDEs and Scaling Rules for Adaptive Gradient Algorithms](https://arxiv.org/abs/2205.10287),
 #   on the square root for Adam. Strictly, Adam's β's have to change as well

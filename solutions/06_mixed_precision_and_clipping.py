@@ -19,8 +19,7 @@
 # (section 2.5). They trained in float16, and when the loss diverged, the scale that mixed precision depends on crashed towards
 # 0. They restarted from earlier checkpoints and lowered the clipping threshold from 1.0 to 0.3.
 #
-# Whenever such a scale falls, an update is skipped, and with accumulation that is a whole window: in the run of unit 02 (8
-# GPUs, N = 64, B = 2), a thousand sequences read for nothing.
+# Whenever such a scale falls, an update is skipped. With accumulation that is a whole window, read for nothing.
 #
 # Clipping, scaling and unscaling each have one right place, and wrong places where they raise no error.
 #
@@ -45,7 +44,7 @@ predict(
 # %% [markdown]
 # ## Clipping
 #
-# One strange batch can have a gradient a hundred times as long as that of any other. **Clipping by norm** limits that. With a
+# One strange batch can have a gradient a hundred times as long as the others'. **Clipping by norm** limits that. With a
 # threshold $c$, and $g$ the gradient of *all* parameters as one vector,
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g\rVert}\right).$$
@@ -102,27 +101,33 @@ for name, g in {
     print(f"{name:35} length {g.norm():.3f}, {angle:4.1f}° off")
 
 # %% [markdown]
-# So:
-#
 # - **Averaged, the threshold stays as it was.** The accumulated mean *is* the large batch's gradient.
-# - **Summed, the threshold has to be N times as large**, since the vector is, and the clipped sum is then divided by N. (The
-#   second row is right only because this mean is longer than $c$. A shorter mean would come out too long: with length $c$
-#   if it is longer than $c/N$, and otherwise N times too long.)
+# - **Summed, the threshold has to be N times as large**, since the vector is, and the clipped sum is then divided by N.
 # - **Piece by piece, you get another direction.** No threshold repairs that.
+#
+# <details><summary>Why is the second row right as well?</summary>
+#
+# Only because this mean is longer than $c$. A shorter mean would come out too long: with length $c$ if it is longer than
+# $c/N$, and otherwise N times too long.
+# </details>
 
 # %% [markdown]
 # ## Mixed precision in brief
 #
 # With half the bits, activations take as little as half the memory, and matrix products are several times as fast on a GPU
-# with tensor cores: on an H200 [15 times](../docs/gpu.md) as fast as in float32, and twice as fast as in TensorFloat-32. You
-# need two things:
+# with tensor cores. You need two things:
 #
 # - **`torch.autocast(device_type, dtype=dtype)`**: inside the block, operations that tolerate it run in `float16` or
 #   `bfloat16`. The parameters and their `.grad` stay in float32. The forward pass and the loss belong inside, `backward` does
 #   not.
-# - **`GradScaler`**, for float16, whose smallest numbers are not small enough: small gradients would become 0. So the loss
-#   is multiplied by a **scale**, and `.grad` is divided by it afterwards. (bfloat16 has the range of float32 and needs no
-#   scale.)
+# - **`GradScaler`**, for float16, in which small gradients would become 0. So the loss is multiplied by a **scale**, and
+#   `.grad` is divided by it afterwards. (bfloat16 has the range of float32 and needs no scale.)
+#
+# <details><summary>How much faster?</summary>
+#
+# With half the bits, matrix products on an H200 are [15 times](../docs/gpu.md) as fast as in float32, and twice as fast as in
+# TensorFloat-32.
+# </details>
 
 # %%
 tiny = torch.tensor(2e-8)
@@ -160,13 +165,11 @@ predict(
 # ## Explore: order of operations
 #
 # Here are a window of four micro-batches, a model of two parameters and a real `GradScaler`. On the left is the length of
-# `.grad` after each operation (each tick is a factor of 1,000), on the right the update that results, with the threshold as a
-# dotted circle. (A scaler refuses to unscale twice before `update`; here it is forced to, so that you see why.)
+# `.grad` after each operation, on the right the update, with the threshold as a dotted circle.
 #
 # 1. You begin with a common mistake. By what factor is the update too short? Change the scale.
 # 2. Press **Hide it**. Why is the same code now right?
-# 3. Press **Reset** and go through the other orders. Which turn the update, and which only change its length? Which one is
-#    hidden by clipping, and shows at a threshold of 1,000?
+# 3. Press **Reset** and go through the other orders. Which turn the update, and which only change its length?
 
 # %%
 explore("order_of_operations")
@@ -178,8 +181,9 @@ explore("order_of_operations")
 #    threshold. (At 65,536 it overflows, and there is no update at all.)
 # 2. With a scale of 1 there is nothing to unscale. So a test without a scaler does not find this mistake.
 # 3. Whatever happens *between* the micro-batches turns the update: clipping, unscaling the early ones again, moving the scale.
-#    The others change at most its length. Stepping without the scaler looks right as long as clipping cuts the gradient to the
-#    length that was due. Without clipping the update is 256 times too long.
+#    (A scaler refuses to unscale twice before `update`; here it is forced to, so that you see why.) The others change at most
+#    its length. Stepping without the scaler looks right as long as clipping cuts the gradient to the length that was due.
+#    Without clipping (set the threshold to 1,000) the update is 256 times too long.
 # </details>
 
 # %% [markdown]
@@ -193,8 +197,8 @@ explore("order_of_operations")
 #
 # As in unit 04, micro-batches may be ragged, the last window may be shorter, `micro_batches` may be a one-shot stream, and
 # `.grad` may hold anything when you are called. The model is in training mode; leave it there. Every parameter is trained.
-# Update by `optimizer.step()`; the optimizer may have momentum and several parameter groups. (`islice` and `windows` are
-# both imported, for loops like those of units 04 and 05; both take a one-shot stream, too.)
+# Update by `optimizer.step()`; the optimizer may have momentum and several parameter groups. (`islice` is imported,
+# for a loop like that of unit 04, and so is `windows(micro_batches, accumulation_steps)`, which yields one window at a time.)
 #
 # What earns points:
 #
@@ -246,12 +250,9 @@ check(train_epoch_clipped)
 # micro-batches:
 #
 # - **For every micro-batch**: autocast, scale the loss, backward.
-# - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`.
+# - **Once per window, in this order**: `unscale_`, clip, `scaler.step`, `scaler.update`. If the update is skipped, the
+#   learning-rate schedule has to wait as well.
 # - **Within a window the scale must not move**, because gradients in different units do not add up.
-# - **One inf costs the whole window**: `scaler.step` skips the update, `scaler.update` lowers the scale, and you have to
-#   hold back the learning-rate schedule.
-#
-# (Rows 17 and 18 of [the claims ledger](../docs/claims.md).)
 
 # %% [markdown]
 # ## Exercise 2 · `train_epoch_amp`
@@ -339,11 +340,10 @@ predict(
 # ## Explore: low-precision sums
 #
 # On the left is the error of a running sum after N additions, for three dtypes, on the right the sum itself, in the dtype you
-# choose. All axes are logarithmic; an error of exactly 0 is drawn at the lower end.
+# choose. All axes are logarithmic.
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
-# 2. Press **Like gradients**. Real gradients differ and partly cancel. How large is the error at N = 4, at 64, at 1,024?
-# 3. Is there any N here at which you would worry about float32?
+# 2. Press **Like gradients**. Real gradients differ and partly cancel. How does the error grow with N?
 
 # %%
 explore("low_precision_sums")
@@ -352,17 +352,17 @@ explore("low_precision_sums")
 # <details><summary>What you should have seen</summary>
 #
 # 1. At 256 = 2⁸ and 2,048 = 2¹¹. From there on the dtype has only every second whole number, so adding 1 changes nothing.
-# 2. It grows with N, from tenths of a percent to a few percent. At 4,096 these sums stall as well. (The less the addends
-#    differ, the earlier their sums stall: the gradients of row 19 of the claims ledger are further off at 1,024 than these.)
-# 3. No. Its error is far smaller than the difference between one random batch and the next.
+# 2. In bfloat16 from tenths of a percent to a few percent, and at 4,096 these sums stall as well. (The less the addends
+#    differ, the earlier their sums stall.) The error of float32 is far smaller than the difference between one random batch
+#    and the next, whatever N is here.
 # </details>
 
 # %% [markdown]
 # ## Where the sum is kept
 #
-# These errors come from a **low-precision `.grad`**. They matter when the model itself was converted, as large ones often are.
-# Under autocast the sum is float32, like the parameters. So the warning that very small micro-batches "accumulate numerical
-# errors" is true of sums in bfloat16 and false of sums in float32 (row 19 of [the claims ledger](../docs/claims.md)).
+# These errors come from a **low-precision `.grad`**, so they matter when the model itself was converted. Under autocast the sum
+# is float32, like the parameters. The warning that very small micro-batches "accumulate numerical errors" is true of sums in
+# bfloat16 and false of sums in float32.
 
 # %% [markdown]
 # ## Exercise 3 · `accumulate_in_float32`
@@ -421,7 +421,7 @@ check(accumulate_in_float32)
 # %% [markdown]
 # ## One for the road
 #
-# Float32 sums are not free. (Not graded.)
+# Not graded.
 # %%
 predict(
     "A model of 7 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
@@ -440,8 +440,7 @@ predict(
 # ## What to remember
 #
 # - For every micro-batch: autocast, scale, backward. **Once per window: unscale, clip, step, update**, in this order.
-# - **Clip what is complete and unscaled.** Averaged, the threshold stays as it is; summed, it is N times as large, and you
-#   divide by N afterwards.
+# - **Clip what is complete and unscaled.** Averaged, the threshold stays as it is; summed, it is N times as large.
 # - **The scale is constant within a window**, and one inf skips all of it.
 # - **Sums belong in float32.** In bfloat16 a sum stops growing at 256 to 512 times its addend.
 #

@@ -20,8 +20,7 @@
 # percentage points higher** than with GroupNorm; with ordinary batches the two do about equally well.
 #
 # Accumulating small micro-batches does the same to BatchNorm, however large the effective batch is. Even a loop with a
-# flawless fingerprint does not train like the large batch if the model or the loss looks at *several samples at once*. Other
-# suspects, above all the optimizer's state, are innocent.
+# flawless fingerprint does not train like the large batch if the model or the loss looks at *several samples at once*.
 #
 # *About 45 minutes, 10 points. You need unit [04 · Training loop](04_training_loop.ipynb).*
 
@@ -67,13 +66,12 @@ from gradaccum.explore import explore
 # ## Explore: BatchNorm divergence
 #
 # On the left is how far the accumulated gradient is from the large batch's: at 100% the error is as long as the gradient
-# itself. On the right is how far the **running mean** has come, after each window, on its way from zero to the data's true
-# mean.
+# itself. On the right is how far the **running mean** has come, after each window, on its way to the data's true mean.
 #
-# 1. Go from N = 16 down to N = 2. Is the gradient right for any of them? Where is the error longer than the gradient itself?
-# 2. Why is the running mean so far ahead of the large batch's?
-# 3. Tick **Momentum corrected for N**, which slows the running statistics down. Which side of the picture does it repair?
-# 4. Choose **GroupNorm**, then **LayerNorm**. Does N matter?
+# 1. Go from N = 16 down to N = 2. Is the gradient right for any of them?
+# 2. In training mode the running mean moves at every forward pass, so N times per window. Tick **Momentum corrected for N**,
+#    which slows it down. Which side of the picture does that repair?
+# 3. Choose **GroupNorm**, then **LayerNorm**. Does N matter?
 
 # %%
 explore("batchnorm_divergence")
@@ -82,16 +80,15 @@ explore("batchnorm_divergence")
 # <details><summary>What you should have seen</summary>
 #
 # 1. No. The smaller the micro-batches, the larger the error; with 2 samples it is longer than the gradient.
-# 2. It is updated at every forward pass in training mode, so N times per window.
-# 3. It repairs the running mean, but not the gradient: in training mode nothing is normalized with running statistics.
-# 4. No. The gradients agree up to rounding.
+# 2. It repairs the running mean, but not the gradient: in training mode nothing is normalized with running statistics.
+# 3. No. The gradients agree up to rounding.
 # </details>
 
 # %% [markdown]
 # ## Why: does a sample see the others?
 #
-# A batch's gradient is the mean of its samples' gradients as long as the model treats each **on its own**. So ask of a
-# layer: does the output for one sample change when the others do?
+# A batch's gradient is the mean of its samples' gradients as long as model and loss treat each **on its own**. So ask of
+# a layer: does the output for one sample change when the others do?
 
 # %%
 torch.manual_seed(0)
@@ -107,13 +104,14 @@ for layer in (*batchnorms, nn.GroupNorm(2, 8), nn.LayerNorm(8), nn.RMSNorm(8)):
 # %% [markdown]
 # It changes only with BatchNorm in training mode. In evaluation mode BatchNorm uses its running statistics, not the batch's.
 # GroupNorm takes the mean and the variance over a group of channels *of one sample*, and LayerNorm over all its channels.
-# RMSNorm, the normalization in Llama 2, also stays within one token: most language models have nothing to fear here.
+# RMSNorm, as in Llama 2, stays within one token, so most language models have nothing to fear here.
 
 # %% [markdown]
 # ## SyncBatchNorm does not help
 #
-# Some advise "use sync BN across micro-batches". But `SyncBatchNorm` joins the **ranks** of one forward pass (unit 10),
-# and with a single rank it is an ordinary BatchNorm. When the first micro-batch is normalized, the second is yet to come.
+# Some advise "use sync BN across micro-batches". But `SyncBatchNorm` pools statistics across **ranks** (copies of the
+# model on several devices, unit 10) in one forward pass, and with a single rank it is an ordinary BatchNorm. When the
+# first micro-batch is normalized, the second is yet to come.
 
 # %%
 window = batchnorm_divergence.window(0)
@@ -291,8 +289,11 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 # only of a *different* run, one that updates after every micro-batch. There weight decay also acts N times per window,
 # because it shrinks the weights at each **update**.
 #
-# Nor are a window's older gradients *stale*, or "temporally coupled", as some say: as unit 03 showed, all gradients of a window
-# are taken at the same parameters.
+# <details><summary>Are a window's older gradients stale?</summary>
+#
+# Some call them *stale*, or "temporally coupled". They are not: as unit 03 showed, all gradients of a window are taken at the
+# same parameters.
+# </details>
 
 # %% [markdown]
 # ## Explore: momentum effects
@@ -301,9 +302,8 @@ for name, each in {"accumulation": False, "an update per micro-batch": True}.ite
 # samples: on the left are their losses; on the right is how much of a gradient is still in later updates.
 #
 # 1. It opens with an update per micro-batch. After how many samples has a gradient's weight halved, in each run?
-# 2. Set **Count** to updates. What happens to the difference on the right? And on the left?
+# 2. Set **Count** to updates. What happens to the difference on the right?
 # 3. Press **Fix**, then try every β. Does any of them tell accumulation and the large batch apart?
-# 4. Press **Break another way**: the 1/N is missing. Do the two memories differ? What else does?
 
 # %%
 explore("momentum_effects")
@@ -313,9 +313,8 @@ explore("momentum_effects")
 #
 # 1. After seven updates in each run. But these are 28 samples in one and 112 in the other: the large batch remembers four
 #    times as many.
-# 2. Per update, both forget at the same pace. On the left, one run makes four times as many updates.
+# 2. It is gone: per update, both forget at the same pace.
 # 3. No.
-# 4. No. The updates are four times as long, and with momentum they swing past the goal and back.
 # </details>
 
 # %% [markdown]
@@ -354,8 +353,8 @@ check(matched_beta)
 # %% [markdown]
 # ## Stretch: what else does β change?
 #
-# Momentum is more than memory. In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by
-# **lr / (1 − β)** in all. So matching β also changes how far a run gets. (Not graded.)
+# In torch's SGD a gradient moves the weights by lr at first, then by lr·β, lr·β² and so on: by **lr / (1 − β)** in all. So
+# matching β also changes how far a run gets. (Not graded.)
 
 # %%
 predict(
@@ -370,12 +369,11 @@ predict(
 # %% [markdown]
 # ## Explore: who hides the mistake
 #
-# In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows, for one optimizer and on a logarithmic axis, how far
-# the mistake takes the run from the large batch's. In the grey area no plot can tell the two runs apart.
+# In unit 04 AdamW hid a missing 1/N. Which others do? Each line shows, for one optimizer and on a logarithmic axis, how
+# far the mistake takes the run from the large batch's. In the grey area no plot can tell the two apart.
 #
-# 1. Which two hide a missing 1/N? And under **Mistake**, which hide it if the loss is divided by N twice?
-# 2. With a single update, clipping hides the mistake. Why does it no longer hide it after ten?
-# 3. Press **Fix**. What is left?
+# 1. Which two hide a missing 1/N?
+# 2. With a single update, clipping hides the mistake. Why not after ten?
 
 # %%
 explore("who_hides")
@@ -383,10 +381,9 @@ explore("who_hides")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. RMSprop and AdamW, both times: they divide the gradient by its own running size, so a constant factor cancels, except for
-#    ε in the denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
+# 1. RMSprop and AdamW: they divide the gradient by its own running size, so a constant factor cancels, except for ε in the
+#    denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
 # 2. Near the goal the gradients are short, and nothing is clipped any more.
-# 3. Rounding errors.
 # </details>
 
 # %% [markdown]
@@ -446,10 +443,11 @@ check(breaks_equivalence)
 # %% [markdown]
 # ## What to remember
 #
-# - Accumulation equals the large batch **if the model treats every sample on its own** and the rest happens once per window.
+# - Accumulation equals the large batch **if model and loss treat every sample on its own** and the rest happens once per
+#   window.
 # - **BatchNorm in training mode breaks it**: the gradient is a different one, and running statistics move N times. The momentum
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
-# - SyncBatchNorm joins ranks, **not micro-batches over time**.
+# - SyncBatchNorm pools statistics across ranks, **not across micro-batches over time**.
 # - **Optimizer state and weight decay are those of the large batch.** Compared with an update per micro-batch, momentum
 #   remembers N times as many samples; $\beta^N$ makes up for that, but changes lr / (1 − β).
 # - **Adam, RMSprop and clipping can hide a wrong scale.** Check gradients, not curves.

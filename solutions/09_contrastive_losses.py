@@ -21,9 +21,8 @@
 # still open. Here you do the experiment.
 #
 # Every loss that you have accumulated so far was a mean of losses of single samples or tokens. A **contrastive loss** is
-# different: it asks each image to find its own text among *all texts of the batch*. A larger batch is not only less noisy,
-# it asks a harder question, and that is why people want it large. CLIP [used 32,768
-# pairs](https://arxiv.org/abs/2103.00020).
+# different: it asks each image to find its own text among *all texts of the batch*. A larger batch asks a harder question,
+# and that is why people want it large. CLIP [used 32,768 pairs](https://arxiv.org/abs/2103.00020).
 #
 # *About 45 minutes, 10 points. You need unit [03 · Accumulate](03_accumulate.ipynb).*
 
@@ -60,11 +59,11 @@ from gradaccum.loops_contrastive import GALLERY, cached_features, one_large_batc
 # %% [markdown]
 # ## The loss
 #
-# From n pairs, one encoder makes **image features** $u_1 \dots u_n$ and another makes **text features** $v_1 \dots v_n$,
-# each divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$. Its diagonal holds the pairs. The
-# exponent $t$ is a parameter too, called `logit_scale`. ($e^{-t}$ is known as the **temperature**: the lower it is, the more
-# a small difference counts.) The loss (InfoNCE, as CLIP uses it) averages two cross-entropies: one along the rows, in which
-# each image looks for its text, and one along the columns, in which each text looks for its image:
+# From n pairs, one encoder makes **image features** $u_1 \dots u_n$ and another makes **text features** $v_1 \dots v_n$, each
+# divided by its length. The matrix of logits is $s_{ij} = e^{t}\, u_i \cdot v_j$. Its diagonal holds the pairs. The exponent
+# $t$ is a parameter too, called `logit_scale`. ($e^{-t}$ is known as the **temperature**.) The loss (InfoNCE, as CLIP uses
+# it) averages two cross-entropies: along the rows each image looks for its text, and along the columns each text looks for
+# its image:
 #
 # $$L = -\frac{1}{2n}\sum_{i=1}^{n}\Big[\log\frac{e^{s_{ii}}}{\sum_j e^{s_{ij}}} +
 # \log\frac{e^{s_{ii}}}{\sum_j e^{s_{ji}}}\Big]$$
@@ -84,16 +83,16 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images (rows) and 32 texts (columns). Only the ones computed while the image's
-# micro-batch goes through the encoders are drawn. The middle shows the cosine between the encoders' accumulated gradient and
-# the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through its encoder.
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). Each row shows only those that are computed
+# while that image's micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated
+# gradient and the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through
+# its encoder.
 #
 # 1. It opens with micro-batches that look only at themselves. How many negatives does an image see? Change N: when is the
 #    gradient worst, and why?
 # 2. The loss in the caption is *smaller* than the large batch's. Is that good news?
-# 3. Choose **micro-batches so far**, which keeps the features of earlier micro-batches. Who still sees too little?
-# 4. Press **Fix**. What is the price, and what do you get for it?
-# 5. Press **Break the temperature**. Which gradient is wrong now?
+# 3. Press **Fix**. What is the price, and what do you get for it?
+# 4. Press **Break the temperature**. Which gradient is wrong now?
 
 # %%
 explore("contrastive_negatives")
@@ -103,10 +102,9 @@ explore("contrastive_negatives")
 #
 # 1. With N = 8 it sees three negatives, with N = 16 a single one. The fewer there are, the less is left of the direction.
 # 2. No. Picking the right one of 4 texts is easier than picking it out of 32. Losses of different n cannot be compared.
-# 3. The first micro-batches do: what comes later is not there yet.
-# 4. A second forward pass and a few KiB of features. In return you get the large batch's gradient with the activations of
-#    one micro-batch.
-# 5. Only that of `logit_scale`, which is N times too large. You will find out why.
+# 3. A second forward pass and a few KiB of features. In return you get the large batch's gradient with the activations of one
+#    micro-batch.
+# 4. Only that of `logit_scale`, which is N times too large. You will find out why.
 # </details>
 
 # %% [markdown]
@@ -134,36 +132,33 @@ with torch.no_grad():
         print(f"with neighbours from micro-batch {neighbours + 1}: {loss:.3f}")
 
 # %% [markdown]
-# The loss differs each time. And a micro-batch of a single pair has no negatives at all: its loss is 0, whatever the encoders
-# do. (`gradients` runs a loop and returns what it leaves in `.grad` of the two encoders and of `logit_scale`.)
-
-# %%
-one_by_one = gradients(GALLERY["local-negatives"], problem.with_(sizes=(1,) * 32))
-largest = max(gradient.abs().max().item() for gradient in one_by_one)
-print("largest gradient, with micro-batches of one pair:", largest)
+# The loss differs each time. (A single pair would have no negatives at all: its loss is 0, whatever the encoders do.)
 
 # %% [markdown]
 # ## The way out
 #
-# All that the pairs need to know of each other is their **features**: a few numbers each, next to nothing compared with the
-# activations behind them. And the chain rule goes through them. If $f_k$ are the features of micro-batch k and $\theta$ the
-# parameters of the encoders, then
+# All that the pairs need to know of each other is their **features**, a few numbers each. And the chain rule goes through
+# them. If $f_k$ are the features of micro-batch k and $\theta$ the parameters of the encoders, then
 #
 # $$\frac{\partial L}{\partial \theta} = \sum_{k=1}^{N} \frac{\partial L}{\partial f_k}\,\frac{\partial f_k}{\partial \theta}$$
 #
-# (`logit_scale` is not part of $\theta$: it is in $L$ itself.) The first factor needs the features of *all* micro-batches, but
-# no encoder's graph. The second factor needs the graph of *one* micro-batch. So go through the window twice:
+# (`logit_scale` is not part of $\theta$: it is in $L$ itself.) The first factor needs the features of *all* micro-batches,
+# but no encoder's graph. The second needs the graph of *one* micro-batch. So go through the window twice:
 #
 # 1. **without gradients**: encode everything and keep the features. From all of them together come the loss of the *whole
 #    window* and its gradient with respect to every feature;
 # 2. **with gradients**: encode one micro-batch again, and start backward from its features, with that gradient. Free its
 #    graph, and take the next.
 #
-# This method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)). Some descriptions put the
-# pass with gradients first. That cannot work: even the first micro-batch's gradient needs all features.
+# This method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
-# For this, autograd has to do two things that you have not asked of it so far. A tensor without a graph can become a place
-# where backward stops and leaves a gradient. And backward need not begin at a loss:
+# <details><summary>Could the pass with gradients come first?</summary>
+#
+# Some descriptions say so. It cannot work: even the first micro-batch's gradient needs all features.
+# </details>
+#
+# For this, autograd has to do two things that are new to you. A tensor without a graph can become a place where backward
+# stops and leaves a gradient. And backward need not begin at a loss:
 
 # %%
 features = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # no graph, as if made under no_grad
@@ -257,9 +252,9 @@ check(accumulate_contrastive)
 # %% [markdown]
 # ## Predict again
 #
-# open_clip writes the second pass like this: for each micro-batch, encode it with gradients, put its features among the cached
-# ones of all others, compute **the whole loss**, and call `backward()`. So there are N micro-batches, and N backward passes of
-# the whole loss. You saw under **Break the temperature** what that leaves in `.grad`.
+# open_clip writes the second pass like this: for each of the N micro-batches, encode it with gradients, put its features
+# among the cached ones of all others, compute **the whole loss**, and call `backward()`. You saw under **Break the
+# temperature** what that leaves in `.grad`.
 
 # %%
 predict(
@@ -279,7 +274,8 @@ predict(
 # ## "The sum, effectively the mean"
 #
 # That is how [a page about open_clip](https://mintlify.com/mlfoundations/open_clip/advanced/gradient-accumulation) describes
-# this gradient. Here is the experiment that the maintainer asked for, first as published, then with the division:
+# this gradient. Here is the experiment that the maintainer asked for, first as published, then with the division.
+# (`gradients` runs a loop and returns what it leaves in `.grad`.)
 
 # %%
 due = gradients(one_large_batch, problem)
@@ -291,16 +287,21 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
 
 # %% [markdown]
 # For the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares add
-# up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient N
-# times. [Our recording](../docs/trainers.md) of open_clip 3.3.0 shows the same. Adam hides such a factor, as you saw in unit
-# [07 · When equivalence breaks](07_when_equivalence_breaks.ipynb). Clipping does not: the factor raises the norm, so every
-# other gradient is cut shorter.
+# up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient
+# N times.
+#
+# <details><summary>In open_clip itself, and with Adam or clipping</summary>
+#
+# [Our recording](../docs/trainers.md) of open_clip 3.3.0 shows the same. Adam hides such a factor, as unit [07 · When
+# equivalence breaks](07_when_equivalence_breaks.ipynb) shows. Clipping does not: the factor raises the norm, so every other
+# gradient is cut shorter.
+# </details>
 
 # %% [markdown]
 # ## Both passes must make the same features
 #
-# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes other features,
-# that gradient is not theirs. Dropout draws new numbers each time:
+# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes others, it is not
+# theirs. Dropout draws new numbers each time:
 
 # %%
 dropping = nn.Sequential(encode_image, nn.Dropout(0.1))
@@ -315,15 +316,19 @@ for name, again in {"as it is": second, "from the same random state": third}.ite
 
 # %% [markdown]
 # So keep the random state from before each micro-batch's first pass, and restore it before its second.
-# (`torch.utils.checkpoint` does this on its own.) BatchNorm in training mode is no better off here than in unit 07: it looks
-# at the micro-batch.
+#
+# <details><summary>Who restores the random state for you, and what about BatchNorm?</summary>
+#
+# `torch.utils.checkpoint`, which also runs a forward pass twice, keeps and restores the random state on its own. BatchNorm in
+# training mode is no better off here than in unit 07: it looks at the micro-batch.
+# </details>
 
 # %% [markdown]
 # ## What it costs
 #
 # "Two forward passes per sample", "the features of all batches stay in memory": both are true of cached features. A backward
-# pass costs about as much as two forward passes, so a sample costs four forward passes instead of three. The bytes are
-# small compared with what they replace:
+# pass costs about as much as two forward passes, so a sample costs four forward passes instead of three. The bytes are small
+# compared with what they replace:
 
 # %%
 print("                 forward passes  bytes of features  of activations")
@@ -382,16 +387,18 @@ check(accumulation_cost)
 # </details>
 
 # %% [markdown]
-# Now take the numbers of CLIP: 32,768 pairs as B = 128 and N = 256, width 512, float16. How many MiB does your function say?
-# (It should be 64. If you have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd
-# keeps of one image.)
+# <details><summary>In the numbers of CLIP</summary>
+#
+# Take 32,768 pairs as B = 128 and N = 256, width 512, float16. How many MiB does your function say? (It should be 64. If you
+# have a model at hand, `saved_bytes` from unit [02](02_memory_limits.ipynb) tells you what autograd keeps of one image.)
+# </details>
 
 # %% [markdown]
 # ## "Not with distillation"
 #
 # The page about open_clip says that accumulation does not work with **distillation**, that is, with learning from the
-# similarities that a teacher finds. Is that so? A teacher's features can be cached like any others. Here the loss compares
-# each row and each column with the teacher's:
+# similarities that a teacher finds. But a teacher's features can be cached like any others. Here the loss compares each row
+# and each column with the teacher's:
 
 # %%
 teacher_image, teacher_text, _ = ContrastiveProblem(seed=9, sizes=problem.sizes).build()
@@ -412,15 +419,14 @@ differences = [(c - d).abs().max().item() for c, d in zip(cached, large, strict=
 print(f"largest difference from the large batch: {max(differences):.0e}")
 
 # %% [markdown]
-# That is rounding. The limit is open_clip's, not the method's: you can accumulate **any** loss of the window's features
-# this way.
+# That is rounding. The limit is open_clip's, not the method's: **any** loss of the window's features can be accumulated like
+# this.
 
 # %% [markdown]
 # ## Stretch: a loss that does decompose?
 #
 # [SigLIP](https://arxiv.org/abs/2303.15343) replaces InfoNCE with a sigmoid loss: the mean over images of a sum of
-# $-\log\sigma(\pm s_{ij})$, with a plus on the diagonal and a minus elsewhere. No term depends on another. This question is not
-# graded.
+# $-\log\sigma(\pm s_{ij})$, with a plus on the diagonal and a minus elsewhere. No term depends on another. (Not graded.)
 
 
 # %%
@@ -462,13 +468,12 @@ predict(
 # ## What to remember
 #
 # - A contrastive loss **does not decompose**: a pair's loss depends on its neighbours. The mean over micro-batches is a
-#   different loss, with fewer negatives, and a smaller value of it means nothing.
+#   different loss with fewer negatives, and a smaller value of it means nothing.
 # - **Features first, without gradients; then one micro-batch's graph at a time**, for the loss of the whole window. This is
 #   exact for any loss of the features.
 # - The parts **add up, and nothing is divided by N**. Parameters outside the encoders, such as `logit_scale`, must take part
 #   **once**.
-# - The price is **two forward passes** per sample, and pairs × width × 2 numbers, which are few compared with activations.
-#   Both passes must see the same random numbers.
+# - The price is **two forward passes** per sample and the cached features. Both passes must see the same random numbers.
 #
 # <details><summary>References</summary>
 #

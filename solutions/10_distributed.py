@@ -33,7 +33,7 @@ from gradaccum.predict import predict
 
 
 def seconds_to_share(parameters, world_size, bytes_per_second):
-    sent = 2 * (world_size - 1) / world_size * 2 * parameters  # a ring all-reduce; bfloat16 takes 2 bytes
+    sent = 2 * (world_size - 1) / world_size * 2 * parameters  # about twice the gradient, whose bfloat16 numbers take 2 bytes
     return sent / bytes_per_second
 
 
@@ -242,8 +242,9 @@ for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
 # <details><summary>Overlap, and sharded parameters</summary>
 #
 # - DistributedDataParallel hides part of an all-reduce behind the backward pass, which the picture leaves out.
-# - In FSDP the **parameters** are sharded over the ranks too. By default, every micro-batch gathers them twice (for its forward
-#   and for its backward pass) and reduces its gradients, so accumulation saves no communication. You can trade memory for it:
+# - In FSDP (fully sharded data parallel; here torch's `fully_shard`) each rank keeps only a piece of every **parameter**. By
+#   default, every micro-batch gathers the pieces twice (for its forward and for its backward pass) and reduces its gradients,
+#   so accumulation saves no communication. You can trade memory for it:
 #   `set_requires_gradient_sync(False)` keeps the gradients whole and reduces them once per window, and
 #   `set_reshard_after_backward(False)` keeps gathered parameters for the next forward pass. Switch both back on for the last
 #   micro-batch.
@@ -257,9 +258,9 @@ for n, ((often, much), (once, little)) in on_ranks(2, work)[0].items():
 #   the seed. The models still start alike, because wrapping sends the parameters of rank 0. A checkpoint needs the
 #   random state of every rank (unit 11).
 # - **A rank with fewer windows** than the others leaves them waiting at an all-reduce. `DistributedSampler` gives all ranks
-#   equally many samples: it repeats a few, or leaves some out with `drop_last=True`. `with model.join():` lets a rank that has
-#   finished answer the others' all-reduces, but only if all ranks share at the same micro-batches: with N = 4, ranks with 8
-#   and 4 micro-batches get through, and ranks with 8 and 6 do not.
+#   equally many samples: it repeats a few, or leaves some out with `drop_last=True`. Inside `with model.join():` a rank
+#   that is done goes on answering the others' all-reduces, but only if all ranks share at the same micro-batches: with N =
+#   4, ranks with 8 and 4 micro-batches get through, and ranks with 8 and 6 do not.
 # </details>
 
 # %% [markdown]
@@ -346,7 +347,7 @@ check(ddp_train_epoch)
 # <details><summary>How to read the fingerprint of a verdict</summary>
 #
 # It belongs to one rank, and it has a column for each micro-batch of *every* rank: in each epoch first those of rank 0, then
-# those of rank 1. Where the second half of an epoch is empty, nothing came from the other rank.
+# those of rank 1. Where one half of an epoch is empty, nothing came from that half's rank.
 # </details>
 
 # %% [markdown]

@@ -28,7 +28,7 @@
 #
 # A **checkpoint** is a file from which a killed run can continue. A script that trains with N = 4 writes one after every
 # micro-batch: the `state_dict` of model, optimizer, schedule and scaler, the place in the data, and the state of the random
-# numbers. Nothing seems to be missing.
+# numbers.
 
 # %%
 import os
@@ -68,14 +68,12 @@ from gradaccum.resuming import Run, RunProblem
 # %% [markdown]
 # ## Explore: killed and resumed
 #
-# This small run has 20 micro-batches in two epochs, and N = 4: two full windows and a leftover of two in each. It is killed
-# at the solid vertical line and continues from its last checkpoint. On the right is how far its parameters are from those of
-# a run that was never killed.
+# This small run has two epochs of ten micro-batches, and N = 4. It is killed at the solid vertical line and continues from
+# its last checkpoint. On the right is how far its parameters are from those of a run that was never killed.
 #
-# 1. It opens with a checkpoint after every micro-batch. Look at the losses: would you notice? Then look to the right.
+# 1. It opens with a checkpoint after every micro-batch. Would you notice from the losses? Then look to the right.
 # 2. Press **Fix**. Where does the run continue, and what is computed twice?
-# 3. Choose **Killed after micro-batch** 8, and a checkpoint after every micro-batch. Why does this one work?
-# 4. Press **Fix** again, and under **Checkpoint lacks** choose **the order of the epoch**. Then kill it after micro-batch 10
+# 3. Press **Fix** again, and under **Checkpoint lacks** choose **the order of the epoch**. Then kill it after micro-batch 10
 #    instead. Does the order matter both times?
 
 # %%
@@ -87,26 +85,17 @@ explore("resume")
 # 1. The losses look alike, yet the run takes another path. What waited in `.grad` is gone, so the next update is made of the
 #    rest of its window.
 # 2. From the last update, after micro-batch 4. Two micro-batches are computed again, and every bit is the same.
-# 3. Eight micro-batches are two windows, so nothing waits in `.grad`.
-# 4. Only the first time: a run killed between two epochs does not need the order of the old one. So one lucky test proves
+# 3. Only the first time: a run killed between two epochs does not need the order of the old one. So one lucky test proves
 #    nothing.
 # </details>
 
 # %% [markdown]
 # ## Between two updates
 #
-# "Checkpoint after updates, not after micro-batches" is good advice: gradients are in no `state_dict`. You *could* save them
-# too, at a price. For Llama 2 with 7 billion parameters, in mixed precision:
-
-# %%
-state = {"float32 weights and AdamW's two averages": 12, "16-bit gradients as well": 14}
-for name, bytes_each in state.items():
-    print(f"{name:41} {bytes_each * 6.74e9 / 1e9:3.0f} GB")
-
-# %% [markdown]
+# "Checkpoint after updates, not after micro-batches" is good advice: gradients are in no `state_dict`.
+#
 # A kill may also come *while* a checkpoint is being written, and half a file is useless. So write it under another name in
-# the same folder; then `os.replace(new, old)` puts it in the old one's place, in one step. (To survive a power failure too,
-# call `os.fsync` first.)
+# the same folder; then `os.replace(new, old)` puts it in the old one's place, in one step.
 #
 # Here is everything that the run in the picture does for one micro-batch. `run.window_open` is true while gradients wait in
 # `.grad` for the rest of their window.
@@ -129,16 +118,20 @@ for method in (Run.train_micro_batch, Run._update):
 # | `run.shuffler` | the generator that draws the next epoch's order | `.get_state()`, `.set_state(state)` |
 # | torch's own random numbers | what dropout draws from | `torch.get_rng_state()`, `torch.set_rng_state(state)` |
 #
-# Always ask: *what does the next micro-batch depend on?*
+# <details><summary>What other runs may need, gradients in a checkpoint, and power failures</summary>
 #
-# <details><summary>What other runs may need</summary>
+# Other runs may need `torch.cuda.get_rng_state_all()` for a GPU, `random.getstate()`, the state of a data loader's workers,
+# and the random state of every rank.
 #
-# `torch.cuda.get_rng_state_all()` for a GPU, `random.getstate()`, the state of a data loader's workers, the random state of
-# every rank.
+# You *could* save what waits in `.grad` as well, at a price. For Llama 2 with 7 billion parameters, in mixed precision, the
+# float32 weights and AdamW's two averages take 12 bytes per parameter, 81 GB in all. The 16-bit gradients add 2 bytes each,
+# another 13 GB.
+#
+# To survive a power failure too, call `os.fsync` on the new file before `os.replace`.
 # </details>
 #
-# The four objects give you their states like this. The scaler's is shown; its scale is far higher than in a real run, so
-# that gradients overflow now and then:
+# The four objects give you their states like this. (The scale you will see is so high that gradients overflow now
+# and then.)
 
 # %%
 OBJECTS = ("model", "optimizer", "scheduler", "scaler")
@@ -251,7 +244,7 @@ predict(
 # %% [markdown]
 # ## Predict again
 #
-# Now watch a run on a dashboard: loss, samples per second, memory and effective batch size.
+# Now watch a run as it goes on.
 
 # %%
 predict(
@@ -266,14 +259,11 @@ predict(
 # %% [markdown]
 # ## Explore: run dashboard
 #
-# A small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with
-# the wrong number framed; on the left is that number at every update: as logged (orange), and as it should be (green,
-# dashed). Losses and memory (on a logarithmic axis) are measured; time is modelled, with fixed costs for a micro-batch, a
-# sample and an update.
+# A small run of 20 updates of 32 samples is logged with a classic mistake. On the right is the dashboard at its end, with the
+# wrong number framed. On the left is that number at every update: as logged (orange), and as it should be (green, dashed).
 #
-# 1. It opens with the mistake from the question. Change N: what happens to the orange curve, and what to the green one?
-# 2. Go through the other mistakes. Which make a run look better than it is?
-# 3. Press **Fix** and change N. Which of the four numbers change too, and how would you choose N?
+# 1. It opens with the mistake from the question. Go through the others. Which make a run look better than it is?
+# 2. Press **Fix** and change N. Which numbers on the dashboard change, and how would you choose N?
 
 # %%
 explore("run_dashboard")
@@ -281,13 +271,14 @@ explore("run_dashboard")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Orange falls as 1/N. Green does not move: the training is the same.
-# 2. The scaled loss makes it look better, and so does reading memory after the update. Counting micro-batches as steps,
-#    counting the samples of one micro-batch, and keeping validation losses with their graphs make it look worse. The loss of
+# 1. The scaled loss makes it look better, and so does reading memory after the update. Counting micro-batches as steps and
+#    counting the samples of one micro-batch make it look worse. Keeping validation losses with their graphs really does make
+#    it worse: that memory is in use. The loss of
 #    the last micro-batch looks noisier, and a run logged with a wrong effective batch size cannot be repeated. With N = 1 you
 #    see only the two about memory: a window *is* a micro-batch. So the others survive in code that once ran without
 #    accumulation.
-# 3. Speed and memory. A larger N saves memory and costs time, so take the smallest that memory allows.
+# 2. Speed and memory. A larger N saves memory and costs time, so take the smallest that memory allows. (Losses and memory are
+#    measured. Time is modelled, with fixed costs for a micro-batch, a sample and an update.)
 # </details>
 
 # %% [markdown]
@@ -295,14 +286,13 @@ explore("run_dashboard")
 #
 # Write a line **per update**, with
 #
-# - the **loss** before the update: the mean over all samples of its window;
-# - **samples per second** over the whole window, including its update: comparable however you cut the batch;
-# - the **effective batch size** and the **rate** that the update used: without them nobody can repeat the run;
+# - the mean **loss** over all samples of its window, before the update;
+# - **samples per second** over the whole window, including its update;
+# - the **effective batch size** and the **rate** that the update used;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
 # Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is a skeleton without
-# activations. But a loss that is never backpropagated, such as a validation loss computed without `torch.no_grad()`, holds them
-# all:
+# activations. But a validation loss computed without `torch.no_grad()` holds them all:
 
 # %%
 network, x = memory_bar.Stack(checkpointing=False), torch.randn(8, memory_bar.WIDTH)
@@ -397,8 +387,8 @@ check(RunMeter)
 # %% [markdown]
 # ## Stretch: what accumulation steps cost
 #
-# "Overall throughput stays similar", says one text. In unit 02 it fell as you cut the same batch into smaller pieces. Now
-# keep a B that fits, and let N grow. (Not graded.)
+# In unit 02 throughput fell as you cut the same batch into smaller pieces. Now keep a B that fits, and let N grow. (Not
+# graded.)
 
 
 # %%
@@ -425,13 +415,13 @@ for n, speeds in zip((1, 4, 16), zip(*rounds, strict=True), strict=True):
 
 # %% [markdown]
 # While B stays the same, throughput does not fall, apart from noise. It may even rise: more samples share the cost of the
-# update and, with several ranks, of the communication.
+# update.
 
 # %% [markdown]
 # ## Stretch: powers of two?
 #
-# "Use powers of two for the accumulation steps, for better memory alignment." Does the peak of memory depend on whether N is a
-# power of two? (Not graded.)
+# "Use powers of two for the accumulation steps, for better memory alignment." Does the peak of memory depend on N at all?
+# (Not graded.)
 
 # %%
 network = memory_bar.Stack(checkpointing=False)
@@ -444,22 +434,25 @@ for n in range(2, 10):
     print(f"N = {n}: {live.peak} bytes at most")
 
 # %% [markdown]
-# The bytes are the same: no tensor has N in its shape. (For B and the widths of layers, multiples of 8 or more can matter: a
-# GPU's matrix units take tiles of that size.) The advice even costs something: for 48 samples per update and with room for
-# 16, N = 3 takes B = 16, but N = 4 only B = 12.
+# The bytes are the same: no tensor has N in its shape.
+#
+# <details><summary>What the advice costs, and where it does matter</summary>
+#
+# For 48 samples per update and with room for 16, N = 3 takes B = 16, but the next power of two, N = 4, only B = 12. For B and
+# the widths of layers, multiples of 8 or more can matter: a GPU's matrix units take tiles of that size.
+# </details>
 
 # %% [markdown]
 # ## A plan
 #
 # The documentation of a contrastive trainer recommends these steps:
 #
-# 1. **Other techniques first.** With activation checkpointing a larger B fits.
-# 2. **Then B**: the largest micro-batch that fits and divides what a rank has to read for one update.
-# 3. **Then N**, so that B × N × W is the recipe's batch.
-# 4. **Start small**: compare N = 2 with one batch before you use more.
-# 5. **Watch** memory and samples per second; **write down** the effective batch size.
+# 1. **Other techniques first**, such as activation checkpointing.
+# 2. **Then B**: the largest that fits and divides a rank's share of the recipe's batch.
+# 3. **Then N**, so that B × N × W is the recipe's batch, with W ranks as in unit 05.
+# 4. **Start small**: compare N = 2 with one batch, and **watch** memory and samples per second.
 #
-# Here is the first step in numbers, for the model of unit 02, 512 samples per update and a budget of 460 KiB:
+# The first step in numbers, for the model of unit 02, 512 samples per update and a budget of 460 KiB:
 
 # %%
 for checkpointing in (False, True):
@@ -519,7 +512,7 @@ check(plan_run)
 # %% [markdown]
 # ## What to remember
 #
-# - **Save between two updates.** What waits in `.grad` is in no `state_dict`.
+# - **Save right after an update**, before the next window begins. What waits in `.grad` is in no `state_dict`.
 # - A run's future depends on **model, optimizer, schedule, scaler, position, order and every source of random numbers**.
 #   With all of them a resumed run is the same **to the last bit**. Test that.
 # - Write a new checkpoint next to the old one, then **rename** it.

@@ -16,7 +16,7 @@
 # **What is in the updates of a trainer that you did not write?**
 #
 # In January 2025 TRL's `DPOTrainer` [no longer divided its losses](https://github.com/huggingface/trl/issues/2617). TRL had not
-# changed: a newer transformers left the division to trainers like it.
+# changed: a new release of transformers had begun to leave the division to trainers like this one.
 #
 # Most loops that train your models belong to a library, spread over hooks, wrappers and callbacks. Reading them takes days;
 # watching them takes one line.

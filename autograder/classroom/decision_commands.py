@@ -29,22 +29,29 @@ def due(
     directory: ClassDirectory,
     unit: Annotated[str, typer.Argument(metavar="UNIT", help="A unit, such as 03; without one, deadlines are shown.")] = "",
     date: Annotated[str, typer.Argument(metavar="DATE", help="Such as '2026-11-30 23:59 Europe/Berlin', or none.")] = "",
+    in_time: Annotated[
+        bool, typer.Option("--in-time", help="Work that has come in so far was in time, unless something says when it came.")
+    ] = False,
     db: Database = "",
 ) -> None:
     """Say when a unit is due, and show all deadlines. What being late costs changes at once; nothing is marked again."""
     from autograder.classroom.deadlines import DEADLINES, EXAMPLE, read_deadlines, written
-    from autograder.classroom.decisions import decide_deadlines
+    from autograder.classroom.decisions import decide_deadlines, note_in_time
     from autograder.classroom.gradebook.lateness import COSTS_NOTHING
     from autograder.classroom.grading.class_to_mark import ClassToMark
 
     with one_line_on_errors("due"):
-        if unit and not date:
+        if in_time and not unit:
+            raise ValueError("--in-time needs a unit, such as 03")
+        if unit and not (date or in_time):
             raise ValueError(f"no date for {unit}; write it like '{EXAMPLE}', or none")
         marked_class, name = ClassToMark(directory, db), one_unit(unit, directory) if unit else ""
         with marked_class.locked() if unit else contextlib.nullcontext():
             deadlines = read_deadlines(marked_class.coursedir)
             if unit:
-                deadlines.due[name] = "" if date == "none" else written(date)
+                if date:
+                    deadlines.due[name] = "" if date == "none" else written(date)
+                noted = note_in_time(marked_class, name) if in_time else 0
                 late_work = decide_deadlines(marked_class, deadlines)
         if not any(deadlines.due.values()):
             typer.echo(f"no unit has a due date in {directory / DEADLINES.name}")
@@ -54,12 +61,14 @@ def due(
             until = f", until {deadlines.until(student, one)}" if deadlines.due.get(one) else ""
             typer.echo(f"{student} has {counted(f'{days:g}', 'more day')} for {one}{until}")
         if unit:
+            if in_time:
+                typer.echo(f"in time: {counted(noted, 'submission')} without a time")
             if lost := [one.penalty for (_, late_unit), one in late_work.late.items() if late_unit == name]:
                 typer.echo(f"late: {counted(len(lost), 'submission')}, {counted(f'{sum(lost):.4g}', 'point')} deducted")
             if any(late_unit == name for _, late_unit in late_work.changed):
                 typer.echo(f"points of {name} have changed; {MAKE_AGAIN}")
             _remark_on_lateness("due", late_work, lambda one: one[1] == name)
-            if deadlines.due[name] and not late_work.costs:
+            if deadlines.due.get(name) and not late_work.costs:
                 complain("due", COSTS_NOTHING)
 
 
@@ -96,17 +105,31 @@ def extend(
 @app.command()
 def drop(
     directory: ClassDirectory,
-    unit: Unit,
-    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, such as same_update.")],
+    unit: Annotated[
+        str, typer.Argument(metavar="UNIT", help="A unit, such as 03; without one, what is dropped is shown.")
+    ] = "",
+    exercise: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, such as same_update.")] = "",
     reason: Annotated[str, typer.Option("--reason", help="A sentence for students, on their feedback pages.")] = "",
     undo: Annotated[bool, typer.Option("--undo", help="Have it count again.")] = False,
     db: Database = "",
 ) -> None:
     """Leave an exercise out of points, tables, feedback, report and exports. Its marks are kept."""
+    from autograder.classroom.course import existing_class
     from autograder.classroom.decisions import drop_exercise, restore_exercise
+    from autograder.classroom.dropped import reasons_for_dropping
 
+    if not unit:
+        with one_line_on_errors("drop"):
+            reasons = reasons_for_dropping(existing_class(directory))
+        for (name, exercise), why in sorted(reasons.items()):
+            typer.echo(f"{exercise} of {name} does not count" + (f": {why}" if why else ""))
+        if not reasons:
+            typer.echo("all exercises count")
+        return
     with locked_class("drop", directory, db) as marked_class:
         name = one_unit(unit, directory)
+        if not exercise:
+            raise ValueError(f"no exercise of {name} is named; write its name after the unit")
         if undo:
             restore_exercise(marked_class, name, exercise)
         else:
@@ -143,8 +166,8 @@ def regrade(
 
         outcome = answer_requests(marked_class, requests, mark_again)
     for one in outcome.answered:
-        before = counted(one.before, "point")
-        changed = f"{before}, now {one.after}" if one.before != one.after else f"{before}, as before"
+        before = f"{counted(one.before, 'point')} before the request"
+        changed = f"{before}, {one.after} now" if one.before != one.after else f"{before} and now"
         typer.echo(f"{one.student}, {one.unit}, {one.exercise}: {changed}")
     counts = f"{len(outcome.answered)} answered, {len(outcome.unchanged)} answered before, {len(outcome.open)} open"
     typer.echo(counts + ("; make feedback and exports again" if outcome.answered else ""))

@@ -12,6 +12,8 @@ from autograder.classroom.gradebook.cell_grades import graded_cells
 from autograder.classroom.gradebook.database import gradebook_exists, open_gradebook
 from autograder.classroom.gradebook.lateness import LateWork, update_lateness
 from autograder.classroom.grading.class_to_mark import ClassToMark
+from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, TIME_FILE
+from autograder.support.atomic_files import write_atomically
 
 
 def decide_deadlines(marked_class: ClassToMark, deadlines: Deadlines) -> LateWork:
@@ -25,6 +27,24 @@ def decide_deadlines(marked_class: ClassToMark, deadlines: Deadlines) -> LateWor
     with DEADLINES.kept_on_errors(course):
         write_deadlines(course, deadlines)
         return update_lateness(course, deadlines)
+
+
+def note_in_time(marked_class: ClassToMark, unit: str) -> int:
+    """Note beside each submission of a unit that it was in time, unless something says when it came, or that it was late.
+
+    It holds until another notebook takes the place of this one.
+
+    Returns:
+        How many submissions it was noted of.
+
+    Raises:
+        OSError: a note cannot be written.
+    """
+    places = [one.path.parent for one in marked_class.handed_in([unit])[0]]
+    unknown = [place for place in places if not any((place / name).exists() for name in (TIME_FILE, LATE_MARK, IN_TIME_MARK))]
+    for place in unknown:
+        write_atomically(place / IN_TIME_MARK, "in time, as the instructor says\n")
+    return len(unknown)
 
 
 def drop_exercise(marked_class: ClassToMark, unit: str, exercise: str, reason: str) -> None:

@@ -15,7 +15,7 @@ LATE_MARK = "late.txt"
 """Beside a notebook in ``submitted/``: the LMS says that it was late, but not when it was handed in."""
 
 IN_TIME_MARK = "in_time.txt"
-"""Likewise: the LMS says that it was not late."""
+"""Likewise: the LMS or the instructor says that it was not late."""
 
 MOODLE_MARK = "from_moodle.txt"
 """Beside a notebook: the number under which Moodle gave it, and under which Moodle's grading worksheet says when it came."""

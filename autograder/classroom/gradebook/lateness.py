@@ -117,7 +117,8 @@ def _untimed(unit: str, students: Sequence[str], worksheet: bool) -> str:
     what = f"{unit} was due, and nothing says when {who} came in, so nothing is deducted: {', '.join(students)}"
     where = f"submitted/STUDENT/{unit}/{TIME_FILE}"
     how = "give grade Moodle's worksheet (--worksheet), or note the time" if worksheet else "note the time"
-    return f"{what}; if somebody was late, {how} in {where}; {GUIDE}"
+    all_in_time = f"if nobody else was, give due {unit[:2]} --in-time"
+    return f"{what}; if somebody was late, {how} in {where}; {all_in_time}; {GUIDE}"
 
 
 def _undecided(student: str, unit: str) -> str:
@@ -240,7 +241,7 @@ def _penalty(policy: BasePlugin, student: str, score: float, max_points: float, 
 
 
 def _claimed(course: CourseDirectory) -> dict[Key, str]:
-    """What an LMS says of submissions of which it does not say when they were handed in: ``LATE_MARK`` or ``IN_TIME_MARK``."""
+    """What an LMS or the instructor says of submissions without a time: ``LATE_MARK`` or ``IN_TIME_MARK``."""
     timed = _with_mark(course, TIME_FILE)  # which says more
     return {whose: name for name in (IN_TIME_MARK, LATE_MARK) for whose in _with_mark(course, name) - timed}
 

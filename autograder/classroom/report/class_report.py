@@ -20,6 +20,7 @@ from autograder.classroom.report.student_report import (
     WAITING,
     Result,
     StudentReport,
+    common_mistakes,
     reasons,
     result_of,
 )
@@ -162,8 +163,9 @@ def class_report(data: ClassData) -> ClassReport:
         )
         penalty = sum(points for (student, _), points in data.penalties.items() if student == person.id)
         damaged = tuple(one.unit for one in data.marks if one.student == person.id and one.damage)
-        student = StudentReport(person, results, penalty, damaged)
-        students.append(replace(student, reasons=tuple(reasons(student))))
+        students.append(StudentReport(person, results, penalty, damaged))
+    common = common_mistakes(students)
+    students = [replace(student, reasons=tuple(reasons(student, common))) for student in students]
     tells = {(unit, exercise): one for (unit, exercise, _), one in zip(columns, discriminations(students), strict=False)}
     units = tuple(_unit(students, unit, data.penalties, tells) for unit in dict.fromkeys(unit for unit, _, _ in columns))
     return ClassReport(

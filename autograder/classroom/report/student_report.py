@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from autograder.classroom.grading.marks_store import ExerciseMarks, StudentMarks
@@ -37,6 +37,8 @@ UNJUDGED = {*FAILURES.values(), UNREADABLE, CUT_OFF}
 """Causes that say nothing about what was understood."""
 MIN_SHARE = 0.5
 """A student with a smaller share of the points needs help."""
+MAX_SHARE_REPEATING = 1 / 3
+"""Of the class. A mistake that more students repeat is for the lecture, and no reason to help each of them."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,25 @@ def _state_without_points(found: ExerciseMarks | None, cause: str) -> str:
     return BROKEN if cause == UNREADABLE or (found and found.failure and not found.mistakes) else WRONG
 
 
-def reasons(student: StudentReport) -> Iterator[str]:
-    """Why a student needs help, the most serious reason first."""
+def common_mistakes(students: Sequence[StudentReport]) -> frozenset[str]:
+    """The slugs of the mistakes that more than :data:`MAX_SHARE_REPEATING` of the students with marks have repeated."""
+    marked = [student for student in students if student.marked]
+    counts = Counter(slug for student in marked for slug in repeated_mistakes(student))
+    return frozenset(slug for slug, number in counts.items() if number > MAX_SHARE_REPEATING * len(marked) and number > 1)
+
+
+def repeated_mistakes(student: StudentReport) -> dict[str, int]:
+    """In how many exercises a student made a mistake, for those made in several, the most frequent first."""
+    counts = Counter(slug for result in student.results for slug in result.mistakes if result.state != SOLVED)
+    return {slug: exercises for slug, exercises in counts.most_common() if exercises > 1}
+
+
+def reasons(student: StudentReport, common: Set[str] = frozenset()) -> Iterator[str]:
+    """Why a student needs help, the most serious reason first.
+
+    Args:
+        common: mistakes that are no reason; see :func:`common_mistakes`.
+    """
     if not student.handed_in:
         yield from [ABSENT] if any(result.state == ABSENT for result in student.results) else []
         return
@@ -168,9 +187,8 @@ def reasons(student: StudentReport) -> Iterator[str]:
     yield from (f"{what} {_numbers(units)}" for what, units in kinds.items() if units)
     if student.marked and student.share < MIN_SHARE:
         yield "below half of the points"
-    counts = Counter(slug for result in student.results for slug in result.mistakes if result.state != SOLVED)
-    for slug, exercises in counts.most_common():
-        if exercises > 1:
+    for slug, exercises in repeated_mistakes(student).items():
+        if slug not in common:
             yield f"{slug} in {exercises} exercises"
 
 

@@ -124,6 +124,8 @@ def test_a_student_who_has_handed_in_nothing_can_have_extra_time(do):
     ("command", "words"),
     [
         (("due", "03"), "no date for 03; write it like '2026-11-30 23:59 Europe/Berlin', or none"),
+        (("due", "--in-time"), "--in-time needs a unit, such as 03"),
+        (("drop", "03"), f"no exercise of {ACCUMULATE} is named; write its name after the unit"),
         (("due", "33", EARLY), "no unit is called '33'"),
         (("due", "03,04", EARLY), "'03,04' names 2 units; name one"),
         (("extend", "ian", "03", "1"), "has no student 'ian'"),
@@ -232,7 +234,8 @@ def untimed(late_school):
 def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_school):
     untimed = (
         f"{ACCUMULATE} was due, and nothing says when 2 submissions came in, so nothing is deducted: ada, bob; if somebody was"
-        f" late, note the time in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; {GUIDE}"
+        f" late, note the time in submitted/STUDENT/{ACCUMULATE}/timestamp.txt; if nobody else was, give due 03 --in-time;"
+        f" {GUIDE}"
     )
     assert do("due", "03", EARLY)[1] == [untimed]  # eve has no points to lose
     mark = late_school / f"submitted/bob/{ACCUMULATE}/{MOODLE_MARK}"
@@ -249,6 +252,38 @@ def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_
     assert one not in export("--units", "04", directory=late_school)[2]
     (mark_late(late_school, "ada") / LATE_MARK).rename(late_school / f"submitted/ada/{ACCUMULATE}/{IN_TIME_MARK}")
     assert points_now(ClassToMark(late_school))[1].remarks(lambda one: True) == []
+
+
+@pytest.fixture
+def hand_in(untimed):
+    """Puts a notebook into the class."""
+
+    def hand_in(student: str) -> Path:
+        place = untimed / f"submitted/{student}/{ACCUMULATE}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{ACCUMULATE}.ipynb").write_text("{}")
+        return place
+
+    return hand_in
+
+
+def test_all_that_has_come_in_without_a_time_can_be_in_time(do, hand_in):
+    for student in ("ada", "bob", "eve"):
+        place = hand_in(student)
+    (place / LATE_MARK).write_text("marked as late by Canvas\n")
+    do("due", "03", EARLY)
+    said, complaints = do("due", "03", "--in-time")
+    assert said[:2] == [f"{ACCUMULATE} is due {EARLY}", "in time: 2 submissions without a time"]
+    assert complaints == []
+    assert do("due", "03", EARLY)[1] == []
+    assert not (place / IN_TIME_MARK).exists()
+    assert do("due", "03", "--in-time")[0][1] == "in time: 0 submissions without a time"
+
+
+def test_dropped_exercises_are_shown(do):
+    assert do("drop")[0] == ["all exercises count"]
+    do("drop", "04", "prose", "--reason", "Unclear.")
+    assert do("drop")[0] == [f"prose of {LOOP} does not count: Unclear."]
 
 
 def test_an_unknown_time_is_not_said_if_nothing_is_deducted(do, untimed):

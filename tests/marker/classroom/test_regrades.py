@@ -53,8 +53,8 @@ def log(directory: Path) -> list[dict[str, str]]:
 def test_points_are_changed_and_what_changed_is_kept(ask, copy):
     said, complaints = ask("bob,03,code,The second trial is unclear.,You are right.,4", "eve,03,code,Please.,It is wrong.,")
     assert said == [
-        f"bob, {ACCUMULATE}, code: 1 point, now 4",
-        f"eve, {ACCUMULATE}, code: 0 points, as before",
+        f"bob, {ACCUMULATE}, code: 1 point before the request, 4 now",
+        f"eve, {ACCUMULATE}, code: 0 points before the request and now",
         "2 answered, 0 answered before, 0 open; make feedback and exports again",
     ]
     assert complaints == []
@@ -67,7 +67,7 @@ def test_points_are_changed_and_what_changed_is_kept(ask, copy):
 
 
 def test_points_may_have_a_decimal_comma(ask, copy):
-    assert ask('bob,03,code,Why?,Half of it.,"0,5"')[0][0] == f"bob, {ACCUMULATE}, code: 1 point, now 0.5"
+    assert ask('bob,03,code,Why?,Half of it.,"0,5"')[0][0] == f"bob, {ACCUMULATE}, code: 1 point before the request, 0.5 now"
     assert points(copy.directory, "bob") == (1, 0.5, 0.5)
     assert ask("bob,03,code,Why?,Half of it.,0.5")[0] == ["0 answered, 1 answered before, 0 open"]
 

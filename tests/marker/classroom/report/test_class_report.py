@@ -141,6 +141,16 @@ def test_students_who_need_help_are_listed_with_reasons_the_weakest_first(report
     ]
 
 
+def test_a_mistake_that_much_of_the_class_repeats_is_for_the_lecture():
+    twice = [exercise(name, 0, "no-scale") for name in ("train_epoch", "repaired_lost_tail")]
+    seldom = [marks(name, *twice) for name in "ab"], [marks(name) for name in "cdef"]
+    often = [marks(name, *twice) for name in "abc"], [marks(name) for name in "defg"]
+    for (repeating, others), needing in ((seldom, 2), (often, 0)):
+        made = class_report(ClassData("c", marks=(*repeating, *others)))
+        assert sum("no-scale in 2 exercises" in one.reasons for one in made.needing_help) == needing
+        assert made.mistakes[0].slug == "no-scale"
+
+
 @pytest.mark.parametrize("failure", ["raised", "time", "died"])
 def test_a_submission_in_which_nothing_runs_is_a_reason_for_help(failure):
     assert reasons(nothing("a", failure)) == ("nothing runs in unit 04", "below half of the points")
