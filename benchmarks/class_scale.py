@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from process_cost import run
@@ -186,7 +187,9 @@ def as_markdown(rows: list[Row]) -> str:
     return "\n".join([*lines, "", text])
 
 
+@cache
 def _commit() -> str:
+    """That of the beginning: a later one must not lose what has been measured."""
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.strip()
 

@@ -101,6 +101,7 @@ PROMISES = {
     "RunMeter": Promises(
         demands=(
             Promise("loss", "all samples count equally.", ("uneven",), "meter_loss_mean_of_means"),
+            Promise("after backward", "called after each backward pass", _METERS, "meter_runs_backward"),
             Promise("unscaled", "*before* it was scaled", _METERS, "meter_loss_scaled"),
             Promise("this window", _NUMBERS, _METERS, "meter_loss_never_restarted"),
             Promise("new", _NUMBERS, _METERS, "meter_one_dictionary_for_all"),

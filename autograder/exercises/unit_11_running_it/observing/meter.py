@@ -75,6 +75,8 @@ def _observe(make: Callable, trial: MeterTrial) -> Observation:
             graphs.append(graph)
             before, of = loss.item(), loss.grad_fn  # there is none if the meter has switched gradients off
             now += takes
+            if of is not None:
+                loss.backward()
             meter.micro_batch(loss, samples)
             intact = intact and loss.grad_fn is of and loss.item() == before
             other.micro_batch(_loss(OTHERS_LOSS, trial.device)[0], OTHERS_SAMPLES)
@@ -105,15 +107,17 @@ class _Anchor:
 
 
 class _Anchored(torch.autograd.Function):
-    """The identity; its node of the graph holds on to an object."""
+    """The identity; its node of the graph holds on to an object, and like most others it can be used for one backward pass."""
 
     @staticmethod
     def forward(context: Any, value: torch.Tensor, anchor: _Anchor) -> torch.Tensor:
         context.anchor = anchor
+        context.save_for_backward(value)
         return value.clone()
 
     @staticmethod
     def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        context.saved_tensors  # noqa: B018 - raises if they have been freed
         return gradient, None
 
 
