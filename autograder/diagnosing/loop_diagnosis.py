@@ -152,7 +152,7 @@ def parameters_in_words(trial: LoopTrial, observation: Observation, due: Fingerp
     if not all(kinds.values()):
         return ""
     right, wrong = listing(kinds[True]), listing(kinds[False])
-    return f"In your updates some of our model's parameters have the right gradient ({right}), others do not ({wrong})."
+    return f"Some parameters of our model have the right gradient ({right}), others do not ({wrong})."
 
 
 def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | None = None) -> str:

@@ -196,8 +196,8 @@ def shares_in_words(trial: TokenLoopTrial, plain: Diagnosis) -> str:
 def _examples(trial: TokenLoopTrial) -> Iterator[tuple[str, Tensor]]:
     """Slugs and movements ``(U, P)`` of loops that are recognised by comparison with an example."""
     own = _per_window(trial.problem)
-    yield "tokens-never-reset", movements_of(trial) * own / _per_window(trial.problem, so_far=True)
-    yield "tokens-never-reset", movements_of(trial) * own / own.cumsum(0)
+    yield "tokens-not-reset", movements_of(trial) * own / _per_window(trial.problem, so_far=True)
+    yield "tokens-not-reset", movements_of(trial) * own / own.cumsum(0)
     shifted = movements_of(trial, "targets-shifted")
     fewer = tuple(tuple(tuple(max(0, n - 1) for n in batch) for batch in epoch) for epoch in trial.problem.lengths)
     yield "targets-shifted", shifted

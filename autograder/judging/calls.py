@@ -135,14 +135,17 @@ def judge_calls(
         endless = failed and failed.kind == "time"  # of all that is wrong with a part, what its author has to see first
         results[part_of(name)] = problem if endless else results[part_of(name)] or problem
 
+    answered = any("value" in seen.facts or "type" in seen.facts for seen in observations.values())
+
     def fits(formulas: Formula | tuple[Formula, ...], calls: Mapping[str, CallTrial]) -> bool:
         return _any_fits(formulas, calls, observations, (tolerance, absolute))
 
     def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
         fitting = [key for key, several in formulas.items() if fits(several, calls)]
         # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
-        wider = (key for key in fitting if fits(formulas[key], trials))
-        return next(wider, next(iter(fitting), ""))
+        wider = next((key for key in fitting if fits(formulas[key], trials)), "")
+        # A function that raises an error whatever it is given tells nothing about when it would do so.
+        return wider or (next(iter(fitting), "") if answered else "")
 
     lost = {
         part: {name: trial for name, trial in trials.items() if part_of(name) == part}

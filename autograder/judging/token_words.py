@@ -11,7 +11,7 @@ RENAMED = {"mean-of-means": "token-mean-of-means"}
 
 TOKEN_WORDS = {
     "sum-reduction": {
-        "message": "The gradient of a window grows with its tokens, as that of a sum of their losses does: nothing is divided "
+        "message": "The gradient of a window grows with its tokens, as that of a sum of their losses does: it is not divided "
         "by how many there are.",
         "hint": "What does cross_entropy average over? What does the loss of one large batch average over?",
     },
@@ -21,8 +21,8 @@ TOKEN_WORDS = {
         "hint": "How many tokens are there in a micro-batch, and how many in its window? Which do you divide by?",
     },
     "double-scale": {
-        "message": "The gradient of a window comes out as if a mean over its tokens were also divided by the number of "
-        "micro-batches, so updates are too short where there are several.",
+        "message": "The gradient of a window comes out as if a mean over its tokens were divided once more, by N or by the "
+        "number of its micro-batches, so updates are too short.",
     },
     "loss-mean-of-means": {
         "message": "The loss reported for a window gives every micro-batch the same weight, although some hold fewer tokens.",
@@ -81,7 +81,7 @@ add_mistake(
     "Does a micro-batch without tokens belong to its window?",
 )
 add_mistake(
-    "tokens-never-reset",
+    "tokens-not-reset",
     "Your number of tokens keeps growing from window to window, so later updates are also divided by the tokens of "
     "earlier windows.",
     "What has to start from 0 again with each window?",

@@ -154,7 +154,7 @@ add_mistake(
 add_mistake(
     "one-big-batch",
     "As much memory is in use at once as the graph of much or all of a window takes, where that of one micro-batch is enough.",
-    "What do you keep of the first micro-batch while later ones run? Could it be freed earlier?",
+    "How many micro-batches are in memory at once? How many does a single backward pass need?",
 )
 add_mistake(
     "grad-disabled",

@@ -7,7 +7,7 @@ from gradaccum.diagnosis.catalogue import add_mistake
 add_mistake(
     "nothing-saved",
     "You count nothing, as if autograd kept no tensor.",
-    "Does the forward pass run while you are watching, and does it build a graph?",
+    "Whatever autograd keeps goes through pack while the forward pass runs. Is that when and where you count?",
 )
 add_mistake(
     "counts-twice",
@@ -17,7 +17,7 @@ add_mistake(
 add_mistake(
     "counts-parameters",
     "You count parameters. Autograd keeps weights for the backward pass, but they are in memory anyway, whatever the batch.",
-    "A weight may be kept as a transposed view of itself. What does a view share with the parameter?",
+    "Do you leave out frozen parameters, too? And a weight that is kept as a transposed view of itself?",
 )
 add_mistake(
     "parameters-subtracted",
@@ -184,7 +184,7 @@ add_mistake(
 add_mistake(
     "does-not-divide",
     "Your micro-batch is the largest that fits, but the samples that have to be cut are no multiple of its size.",
-    "B times N must be exactly the effective batch. Which sizes B allow that?",
+    "B times N must be exactly the samples that have to be cut. Which sizes B allow that?",
 )
 add_mistake(
     "fixed-for-each",

@@ -12,6 +12,7 @@ from autograder.contract.trials import trial_random
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import Diagnosis, diagnose
 from autograder.exercises.unit_03_accumulate.judging import (
+    CHANGED,
     COMPARISONS_IN_WORDS,
     RATE,
     RATES_IN_WORDS,
@@ -110,6 +111,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
         found = _without_windows(trials["probe"].problem, found)
         if found.remark in OUTSIDE.values():  # there is no step here, and the message says what changed
             found = replace(found, remark="")
+        if gradient_message(trials["probe"], observations["probe"]) == CHANGED:  # other weights may have no gradient
+            found = replace(found, slugs=tuple(slug for slug in found.slugs if slug != "detached"))
         if other_loss := name_loss(trials["equal"], observations["equal"]):
             found = replace(found, slugs=(other_loss, *found.slugs), found=found.found if found.slugs else None, remark="")
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")

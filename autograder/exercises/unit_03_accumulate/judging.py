@@ -23,6 +23,8 @@ from gradaccum.problems import LossFn, Problem, flat_parameters
 WRONG_GRADIENT = "What is in .grad is not the gradient of the mean loss over all samples."
 
 
+CHANGED = "Your function changed the parameters; it should only fill .grad."
+
 FROZEN = "A frozen parameter has changed, or it now has a .grad, with which an update would change it."
 """What is said of it here, where we make the update."""
 
@@ -35,7 +37,7 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     before = flat_parameters(problem.build_model()).cpu()
     after, gradients = seen.tensors["parameters"].to(before), seen.tensors["gradients"].cpu()
     if not all(close(row, before, problem.dtype) for row in after):
-        return "Your function changed the parameters; it should only fill .grad."
+        return CHANGED
     if kept := kept_message(seen):
         return FROZEN if kept == MESSAGES["frozen"] else kept
     if problem.coupled and is_one_forward(problem, gradients[0]):

@@ -12,7 +12,7 @@ add_mistake(
 add_mistake(
     "low-precision-sum",
     "The sums are formed in bfloat16: once a sum is a few hundred times its addend, adding changes nothing.",
-    "In which dtype does + happen in your loop?",
+    "In which dtype are gradients added up, by a + of yours or by autograd?",
 )
 add_mistake(
     "last-only",

@@ -77,7 +77,7 @@ PROMISES = {
             ),
             Promise("one by one", "Micro-batches go through the model one by one.", ("cut",), "clip_one_forward"),
         ),
-        ("Every parameter is trained.", "(`islice` and", "The first two compare", "Train for one epoch"),
+        ("Every parameter is trained.", "(`islice` is imported", "The first two compare", "Train for one epoch"),
     ),
     "train_epoch_amp": Promises(
         (

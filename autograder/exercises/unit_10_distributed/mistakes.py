@@ -117,7 +117,7 @@ for _slug, _message, _hint in (
     ),
     (
         "same-factor-for-all",
-        "Your factor is a number of tokens, the same on every rank, not a rank's share.",
+        "Your factor is a number of tokens, the same on every rank that has some, not a rank's share.",
         "Which rank should weigh more than the others, and by how much?",
     ),
     (

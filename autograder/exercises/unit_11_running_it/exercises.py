@@ -176,7 +176,7 @@ class RunMeter(Exercise):
             "memory": "",
         }
         if all(results[name] for name in ("loss", "throughput", "update")):
-            results["memory"] = "Memory is looked at once the reports are right."
+            results["memory"] = "Memory is looked at once one of the other parts is right."
         elif any(seen.facts.get("kept") != 0 for seen in observations.values()):
             results["memory"] = "Graphs of micro-batches are still alive when their window is over."
             slugs.append("graph-kept")

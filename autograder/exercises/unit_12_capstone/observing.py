@@ -127,6 +127,26 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
 
 
+class _Hook:
+    """A hook that keeps nobody from saving a whole model: what is loaded has one that does nothing. A copy shares it."""
+
+    def __init__(self, function: Callable[..., None]):
+        self._function = function
+
+    def __call__(self, *arguments: object) -> None:
+        self._function(*arguments)
+
+    def __deepcopy__(self, copied: dict[int, object]) -> _Hook:
+        return self
+
+    def __reduce__(self) -> tuple[type[_Hook], tuple[Callable[..., None]]]:
+        return _Hook, (_nothing,)
+
+
+def _nothing(*arguments: object) -> None:
+    pass
+
+
 def _passes_of(run: Run, gradients: bool = True) -> tuple[set[int], set[str]]:
     """How many lines the forward passes of the run's model have, and what has fewer digits, as :data:`FEWER` calls it.
 
@@ -154,9 +174,9 @@ def _passes_of(run: Run, gradients: bool = True) -> tuple[set[int], set[str]]:
         if gradient.any() and torch.equal(gradient, gradient.float().double()):
             fewer.add("loss")
 
-    run.model.register_forward_pre_hook(before)
+    run.model.register_forward_pre_hook(_Hook(before))
     if gradients:
-        run.model.register_forward_hook(after)
+        run.model.register_forward_hook(_Hook(after))
     return lines, fewer
 
 
@@ -247,7 +267,7 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
 
         run.optimizer.register_step_post_hook(keep)
         if live:
-            run.model.register_forward_pre_hook(lambda *_: peaks.append(live.peak) if not peaks else None)
+            run.model.register_forward_pre_hook(_Hook(lambda *_: peaks.append(live.peak) if not peaks else None))
 
     value = function(config.with_(watch=watch))
     steps = sum(map(len, rows.values()))

@@ -127,7 +127,7 @@ def test_a_micro_batch_with_a_tiny_share_is_not_left_out():
 def test_every_mistake_named_in_a_loop_over_tokens_reproduces_its_updates(exercise, samples):
     trial, unproven, proven = probe_of(exercise), [], 0
     counted = {slug for slug, _ in OTHER_COUNTS}
-    compared = {"tokens-never-reset", "targets-shifted"}  # with an example's movements, which are those of a loop that ran
+    compared = {"tokens-not-reset", "targets-shifted"}  # with an example's movements, which are those of a loop that ran
     for sample in samples:
         seen = observe_once(sample)["probe"]
         named = set() if seen.failure else set(diagnose_tokens(trial, seen).slugs) - compared

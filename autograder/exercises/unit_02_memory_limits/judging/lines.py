@@ -159,6 +159,17 @@ WRONG_LINES: dict[str, tuple[Formula, ...]] = {
 """By mistake, the formulas that make it."""
 
 
+def _slope_over_squared_sizes(sizes: Sequence[float], points: Sequence[float]) -> float:
+    size, point = fmean(sizes), fmean(points)
+    return sum((s - size) * (p - point) for s, p in zip(sizes, points, strict=True)) / sum(s * s for s in sizes)
+
+
+def _slope_without_last_point(sizes: Sequence[float], points: Sequence[float]) -> float:
+    size, point = fmean(sizes), fmean(points)
+    rows = list(zip(sizes, points, strict=True))[:-1]
+    return sum((s - size) * (p - point) for s, p in rows) / sum((s - size) ** 2 for s, _ in rows)
+
+
 def _median_slope(sizes: Sequence[float], points: Sequence[float]) -> Line:
     slope = median(_slopes_of_pairs(sizes, points))
     return median(p - slope * s for s, p in zip(sizes, points, strict=True)), slope
@@ -255,6 +266,10 @@ def _of_logarithms(sizes: Sequence[float], points: Sequence[float]) -> Line:
 
 
 LINES_IN_WORDS: dict[str, tuple[Formula, ...]] = {
+    "Your slope divides by the sum of the squared sizes, where that of their squared distances from the mean is due.": (
+        _through_means(_slope_over_squared_sizes),
+    ),
+    "The last point does not count in your slope, only in the means.": (_through_means(_slope_without_last_point),),
     "Of points with the same size you use only one.": (
         _one_for_each_size(lambda points: points[-1]),
         _one_for_each_size(lambda points: points[0]),

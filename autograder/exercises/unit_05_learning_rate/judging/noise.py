@@ -96,6 +96,10 @@ def wrong_noise_scales(trial: NoiseTrial) -> list[tuple[tuple[str, ...], float]]
 
 
 SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
+    "You divide by |G|, where |G|² is due.": lambda rows, size: _over_length(_lengths(rows, size)),
+    "You put m = 1 for the gradients of micro-batches, although each of them averages over B samples.": (
+        lambda rows, size: replace(_lengths(rows, size), size=1, count=size * len(rows)).scale()
+    ),
     "You divide by S, where the estimate of |G|² is due.": lambda rows, size: (w := _lengths(rows, size)).noise() / w.small,
     "Your L is the square of the mean length, where the squared length of the mean gradient is due.": (
         lambda rows, size: replace(_lengths(rows, size), large=float(rows.norm(dim=1).mean()) ** 2).scale()
@@ -190,6 +194,11 @@ def _both_sums(sums: tuple[float, float], window: Lengths) -> tuple[float, float
     return sums[0] + window.noise(), sums[1] + window.signal()
 
 
+def _over_length(lengths: Lengths) -> float:
+    signal = lengths.signal()
+    return lengths.noise() / math.sqrt(signal) if signal > 0 else math.nan
+
+
 def _with_noise(lengths: Lengths, noise: float) -> float:
     """The noise scale if this is the noise, also in the squared length of the gradient."""
     return noise / (lengths.large - noise / (lengths.size * lengths.count))
@@ -201,12 +210,19 @@ def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, 
         return ""
     given = {name: (torch.stack(trial.gradients()).double().cpu(), trial.size) for name, trial in trials.items()}
     for words, number in SCALES_IN_WORDS.items():
-        if not any(value_message(observations[name], number(*window)) for name, window in given.items()):
+        if all(_is(observations[name], number(*window)) for name, window in given.items()):
             return words
     so_far = list(accumulate((_lengths(*window) for window in given.values()), _both_sums, initial=(0.0, 0.0)))[1:]
     if not any(value_message(observations[name], noise / signal) for name, (noise, signal) in zip(given, so_far, strict=True)):
         return "Your number is made of all windows that your function has been given so far, where that of the last one is due."
     return relation([observations[name].facts["value"] for name in trials], list(map(due_of, trials.values())))
+
+
+def _is(seen: Observation, number: float) -> bool:
+    """Whether this number was returned, or none where a formula gives none."""
+    if math.isnan(number):
+        return isinstance(value := seen.facts["value"], float) and math.isnan(value)
+    return not value_message(seen, number)
 
 
 def value_message(seen: Observation, due: float) -> str:

@@ -114,6 +114,9 @@ COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
     "You count 2 - 1/N passes, but the first pass keeps no graph, so every sample goes through its encoder again.": _of(
         lambda b, n, *kind: (2 - 1 / n, ANY)
     ),
+    "You count the features of a single pair, where those of all pairs of the window are due.": _of(
+        lambda b, n, width, dtype: (ANY, 2 * width * dtype.itemsize)
+    ),
     "You multiply by the width twice.": _of(lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] * width)),
     "You treat micro-batches of one sample as if there were only one.": _of(
         lambda b, n, *kind: cost(b, 1 if b == 1 else n, *kind)

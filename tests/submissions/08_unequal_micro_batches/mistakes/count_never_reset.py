@@ -3,7 +3,7 @@
 from torch.nn import functional as F
 
 EXERCISE = "train_epoch_tokens"
-MISTAKES = ("tokens-never-reset",)
+MISTAKES = ("tokens-not-reset",)
 LOST = ("tokens", "leftover", "empty", "bare", "ignore", "losses")
 
 

@@ -5,7 +5,7 @@ from torch.nn import functional as F
 from gradaccum.trainer import Trainer
 
 EXERCISE = "RepairedTrainer"
-MISTAKES = ("tokens-never-reset",)
+MISTAKES = ("tokens-not-reset",)
 LOST = ("tokens", "leftover", "epochs", "empty")
 
 
