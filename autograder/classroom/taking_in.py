@@ -43,14 +43,22 @@ def taken_in(
 def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[str]:
     """Take submissions into a class and print what happened. Returns a line for each file that a person has to look at."""
     from autograder.classroom.intake.collect_submissions import collect
+    from autograder.classroom.intake.submitted_store import REPLACES
 
     intake = collect(directory, source, units[0] if len(units) == 1 else None, db)
     typer.echo(f"{source}: {intake.summary}")
     for file in intake.older:
         typer.echo(f"  {file}")
-    for file in intake.taken if len(units) == 1 else ():
-        if file.unit != units[0]:
-            typer.echo(one_line(f"  {file.file}: is {file.unit}, so it was taken for that unit, of {', '.join(file.students)}"))
+    replaced = sorted({student for file in intake.taken if file.reason == REPLACES for student in file.students})
+    if replaced:
+        typer.echo(one_line(f"  in place of what was there before, which is kept: {', '.join(replaced)}"))
+    others = sorted({file.unit for file in intake.taken if len(units) == 1 and file.unit != units[0]})
+    for unit in others:
+        students = sorted({student for file in intake.taken if file.unit == unit for student in file.students})
+        what = (
+            f"{counted(len(students), 'submission')} taken that {'are' if len(students) > 1 else 'is'} {unit}, not {units[0]}"
+        )
+        typer.echo(one_line(f"  {what}; give grade --units {unit[:2]} --from {source} as well: {', '.join(students)}"))
     if intake.new_students:
         typer.echo(one_line(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}"))
     return [f"{source}: {file}" for file in intake.unrecognised]

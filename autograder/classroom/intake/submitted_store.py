@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,15 @@ MOODLE = "Moodle"
 """The form of names whose times are in a worksheet, see :attr:`autograder.classroom.intake.student_matching.Claim.form`."""
 
 TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
+
+REPLACES = "takes the place of an earlier one"
+"""What is said of a notebook that was taken although there was one."""
+
+DATED = datetime(2000, 1, 1)
+"""A file's own time before that is none: 1970 and 1980 stand where nothing is known."""
+
+CLOCKS_DIFFER = timedelta(days=1)
+"""How much older than a time of an LMS a file's own time has to be: zips keep it without a time zone."""
 
 TIME_NOTED = "is there already; when it was handed in is known only now"
 """Why a notebook was not taken again, of which something new is known."""
@@ -71,7 +80,7 @@ class SubmittedStore:
         """Store an attempt as the one that counts, unless a newer one is stored. Nothing changes until all of it has been read.
 
         Returns:
-            TAKEN, UNCHANGED or OLDER; and the reason, which is empty if it was taken.
+            TAKEN, UNCHANGED or OLDER; and the reason, which is empty if it was taken and nothing was there.
 
         Raises:
             UnreadableFileError: its file has become unreadable, or has changed; or a link is where it belongs.
@@ -91,6 +100,7 @@ class SubmittedStore:
             return UNCHANGED, TIME_NOTED if noted else "is there already"
         if there and (reason := self._newer(attempt, student, since)):
             return OLDER, reason
+        late = there is not None and (folder / LATE_MARK).exists()
         with written_atomically(place) as unfinished:
             _copy(attempt, unfinished)
             if there:
@@ -99,9 +109,9 @@ class SubmittedStore:
                 write_atomically(stamp, _stamp(attempt.time))
             else:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
-            _keep_claim(folder, attempt)
+            _keep_claim(folder, attempt, keep=late and attempt.owner.claim.late is None)  # what follows late work is late, too
             _keep_number(folder, attempt)
-        return TAKEN, ""
+        return TAKEN, REPLACES if there else ""
 
     def put_time(self, student: str, unit: str, time: datetime, number: str) -> str:
         """Note when Moodle was handed the notebook that counts, unless a time is noted there, which stays as it is.
@@ -167,8 +177,12 @@ class SubmittedStore:
         """Why the notebook that is stored is newer; empty if it is not."""
         if since and attempt.time:
             return f"is older than what is there, of {since:%Y-%m-%d %H:%M:%S} UTC" if attempt.time < since else ""
+        written = datetime.fromtimestamp(attempt.file.modified, UTC).replace(tzinfo=None)
+        if since and DATED <= written < since - CLOCKS_DIFFER:
+            what = f"was last changed on {written:%Y-%m-%d}, before what is there was handed in, {since:%Y-%m-%d %H:%M:%S} UTC"
+            return f"{what}; if it counts all the same, move {self._submitted(student, attempt.unit)} away"
         kept = next(self._earlier(student, attempt.unit).glob(f"*{attempt.digest[:16]}.ipynb"), None)
-        return f"was replaced by a newer one before; to take it again, delete {kept}" if kept else ""
+        return f"was replaced before; to take it again, delete {kept}" if kept else ""
 
     @staticmethod
     def _keep(place: Path, digest: str, since: datetime | None, folder: Path) -> None:

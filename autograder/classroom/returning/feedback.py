@@ -106,7 +106,11 @@ def make_pages(
         attempts, unrecognised = newest_attempts(marked_class.directory, source, unit, marked_class.coursedir.db_url)
         feedback.complaints += [f"{source}: {file}" for file in unrecognised if file.notebook]
         feedback.remarks += [f"{source}: {file}" for file in unrecognised if not file.notebook]  # there is nothing to show
-        feedback.complaints += _not_graded(attempts, graded, units, students)
+        marked = set(marked_class.store.submissions()) - replaced
+        feedback.complaints += _not_graded(attempts, {*graded, *marked}, units, students)
+        if attempts and not any(one in units for _, one in attempts):
+            there = ", ".join(sorted({one for _, one in attempts}))
+            feedback.complaints.append(f"{source}: holds nothing of {', '.join(units)}, but of {there}")
     else:
         feedback.complaints += _not_graded(replaced, graded, units, students)
     feedback.complaints += _lost(marked_class, {*graded, *replaced}, units, students, attempts if source else None)
@@ -175,6 +179,8 @@ def _lost(
     if not lost:
         return []
     folder, of = marked_class.coursedir.autograded_directory, ",".join(dict.fromkeys(unit[:2] for _, unit in lost))
+    whose = sorted({student for student, _ in lost})
+    of += f" --students {','.join(whose)}" if len(whose) <= MAX_NAMED else ""
     return [
         f"marked notebooks are not in {folder}/, so there is no page: {_named(lost)};"
         f" use gradaccum classroom grade {marked_class.directory} --units {of} --again"

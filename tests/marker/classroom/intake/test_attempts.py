@@ -11,6 +11,8 @@ from plain_notebook import notebook
 
 from autograder.classroom.intake.source_files import CHUNK
 from autograder.classroom.intake.submission_filenames import unit_named
+from autograder.classroom.intake.submitted_store import REPLACES
+from autograder.classroom.students import LATE_MARK
 
 
 def test_times_are_stored_in_the_format_that_nbgrader_reads(roster_class):
@@ -147,8 +149,28 @@ def test_a_replaced_notebook_is_kept_and_an_older_source_does_not_restore_it(ros
     roster_class.take(new)
     assert roster_class.has("ada") == work("new")
     assert [path.read_bytes() for path in roster_class.earlier.rglob("*.ipynb")] == [work("old")]
-    assert "was replaced by a newer one before" in roster_class.take(old).older[0].reason
+    assert "was replaced before; to take it again" in roster_class.take(old).older[0].reason
     assert roster_class.has("ada") == work("new")
+
+
+def test_a_file_last_changed_before_the_work_that_counts_was_handed_in_does_not_replace_it(roster_class, tmp_path):
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work("new")})
+    mailed = fill(tmp_path / "mail", {"ada.ipynb": work("old")})
+    os.utime(mailed / "ada.ipynb", (1_700_000_000, 1_700_000_000))
+    (older,) = roster_class.take(mailed).older
+    assert "was last changed on 2023-11-14, before what is there was handed in" in older.reason
+    assert roster_class.has("ada") == work("new")
+    os.utime(mailed / "ada.ipynb", (0, 0))  # not known
+    assert roster_class.take(mailed).taken[0].reason == REPLACES
+
+
+def test_what_follows_late_work_is_late_too(roster_class):
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work("old")})
+    late = roster_class.submitted / "ada" / UNIT / LATE_MARK
+    assert late.exists()
+    roster_class.take({"ada.ipynb": work("new")})
+    assert roster_class.has("ada") == work("new")
+    assert late.exists()
 
 
 def test_an_older_submission_does_not_replace_a_newer_one(roster_class):

@@ -144,6 +144,7 @@ def test_that_canvas_does_not_call_an_attempt_late_is_kept_as_well(roster_class)
     assert in_time.exists()
     roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
     assert (in_time.exists(), marked_late(roster_class)) == (False, True)
+    roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work()})
     roster_class.take({f"ada/{UNIT}.ipynb": work("x = 2")})
     assert (in_time.exists(), marked_late(roster_class)) == (False, False)
 

@@ -130,6 +130,14 @@ def test_a_file_that_has_no_page_to_begin_with_is_named_and_no_failure(feedback,
     assert "eve.pdf: is a PDF; ask for the .ipynb file" in complaints[0]
 
 
+def test_a_download_that_holds_nothing_of_the_unit_is_no_success(feedback, download, monkeypatch):
+    monkeypatch.setattr("autograder.classroom.commands.pick_units_of_class", lambda *_: ["04_training_loop"])
+    source = download("ada.ipynb", "bob.ipynb")
+    status, pages, complaints = feedback("--units", "04", "--from", source)
+    assert (status, pages) == (1, {})
+    assert complaints == [f"{source}: holds nothing of 04_training_loop, but of {UNIT}"]
+
+
 @pytest.fixture
 def bob_has_marks(course):
     """Bob's marks are in ``marks/``, as grading leaves them."""
@@ -289,7 +297,7 @@ def test_the_configuration_can_choose_another_template(feedback, course, eve):
 
 
 @pytest.mark.parametrize("how", ["deleted", "emptied"])
-def test_a_marked_notebook_that_is_lost_is_named(course, feedback, tmp_path, how):
+def test_a_marked_notebook_that_is_lost_is_named(course, feedback, download, how):
     marks, marked = course / "marks" / "ada" / f"{UNIT}.json", course / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb"
     kept = marked.read_bytes()
     marks.parent.mkdir(parents=True, exist_ok=True)
@@ -297,13 +305,14 @@ def test_a_marked_notebook_that_is_lost_is_named(course, feedback, tmp_path, how
     try:
         marked.unlink() if how == "deleted" else marked.write_bytes(b"")
         status, pages, complaints = feedback("--students", "ada")
+        assert feedback("--students", "ada", "--from", download("ada.ipynb", "bob.ipynb"))[2] == complaints
     finally:
         marked.write_bytes(kept)
         shutil.rmtree(course / "marks")
     assert (status, pages) == (1, {})
     (lost,) = (line for line in complaints if "marked notebooks are not in autograded/" in line)
     assert f"so there is no page: ada, {UNIT}; use gradaccum classroom grade " in lost
-    assert lost.rstrip().endswith(f"--units {UNIT[:2]} --again")
+    assert lost.rstrip().endswith(f"--units {UNIT[:2]} --students ada --again")
 
 
 def test_a_page_shows_formulas_and_loads_nothing_from_another_host(feedback, eve):
