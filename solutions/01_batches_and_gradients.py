@@ -16,8 +16,8 @@
 # **What is the gradient of a batch?**
 #
 # One word decides it: *mean* or *sum*. Ask the image classifier of `ultralytics` 8.4.190 for an update every 8 images, in
-# micro-batches of 2. Its gradient is [four times as long](../docs/trainers.md) as with 8 images at once. Each micro-batch's
-# loss is a mean, and the trainer adds four of them up.
+# micro-batches of 2. Its gradient is [four times as long](../docs/trainers.md) as the mean of its micro-batches' gradients.
+# Each micro-batch's loss is a mean, and the trainer adds four of them up.
 #
 # You push 32 samples through a model, call `backward()`, and get *one* gradient. Which of the 32 does it belong to? Would it
 # differ if you pushed them through one at a time?

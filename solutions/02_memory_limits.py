@@ -107,7 +107,8 @@ explore("memory_bar")
 # <details><summary>Fine print: when exactly is memory highest?</summary>
 #
 # Without checkpointing, the bars show the end of a forward pass. The backward pass frees activations as it goes, but needs
-# the gradient of one activation at a time: another 6% here. These bytes grow with B too, so the line stays a line.
+# the gradient of one activation at a time: another 6% of the activations here. These bytes grow with B too, so the line stays
+# a line.
 # </details>
 
 # %% [markdown]

@@ -120,7 +120,7 @@ for a, b in zip(added_up[0], large[0], strict=True):
 # The sum that `backward()` builds up for you is right except for the $1/N$. Divide each loss by $N$ before its `backward()`,
 # and the sum *is* the mean. (The losses in the table at the top grow with N roughly as such a sum does. Another case: in
 # January 2025 `transformers` 4.48.0 left the division out for many models. With N = 4, [we recorded](../docs/trainers.md)
-# a weight of 1 for each micro-batch, where 1/4 is due.)
+# a weight of 1 for each micro-batch, where about 1/4 is due.)
 
 # %% [markdown]
 # ## Explore: B×N equivalence

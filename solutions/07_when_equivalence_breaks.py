@@ -383,7 +383,8 @@ explore("who_hides")
 #
 # 1. RMSprop and AdamW: they divide the gradient by its own running size, so a constant factor cancels, except for ε in the
 #    denominator. (Adam with `weight_decay` adds the decay to the gradient, and then the factor does not cancel.)
-# 2. Near the goal the gradients are short, and nothing is clipped any more.
+# 2. Near the goal the right gradient is shorter than the threshold and stays as it is. The one without 1/N is longer, so its
+#    update is too long.
 # </details>
 
 # %% [markdown]

@@ -143,12 +143,15 @@ def note_times(course: CourseDirectory, unit: str, times: Mapping[str, tuple[dat
     store, done = SubmittedStore.of(course), []
     complaints: list[str] = []
     others: list[str] = []
+    elsewhere: list[str] = []
     for student, (time, number) in times.items():
         try:
             done.append(store.put_time(student, unit, time, number))
         except OtherAssignmentError as error:
             others.append(f"{student}, {unit}: {error}")
-        except (FileNotFoundError, NotFromMoodleError, UnreadableFileError) as error:
+        except (FileNotFoundError, NotFromMoodleError) as error:
+            elsewhere.append(f"{student}, {unit}: {error}")
+        except UnreadableFileError as error:
             complaints.append(f"{student}, {unit}: {error}")
         except OtherTimeError as error:
             advice = "it stays; delete that file if the worksheet is right, and give the worksheet again"
@@ -156,7 +159,9 @@ def note_times(course: CourseDirectory, unit: str, times: Mapping[str, tuple[dat
     if TAKEN not in done and len(others) > max(1, len(done)):
         found = f"{len(others)} notebooks of {unit} came from Moodle under other numbers than those of this worksheet"
         return Times(0, done.count(UNCHANGED), (f"{found}, {OTHER_ASSIGNMENT}",))
-    return Times(done.count(TAKEN), done.count(UNCHANGED), (*others, *complaints))
+    if not (done or others) and len(elsewhere) > 1:  # with one of them it is said what is wrong with that one
+        return Times(0, 0, (f"no notebook of {unit} came from Moodle under a number of this worksheet, {OTHER_ASSIGNMENT}",))
+    return Times(done.count(TAKEN), done.count(UNCHANGED), (*others, *elsewhere, *complaints))
 
 
 def _student_of(row: Row, students: Students) -> str:

@@ -14,9 +14,11 @@ from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
 from autograder.classroom.gradebook.enrolment import enrol
+from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.intake.collect_submissions import collect
 from autograder.classroom.intake.sources import SourceError, opened
 from autograder.classroom.students import IN_TIME_MARK, MOODLE_MARK, TIME_FILE, Student
+from autograder.classroom.taking_in import taken_in
 from autograder.publishing.nbgrader_course import config_text, course_directory
 
 
@@ -239,3 +241,18 @@ def test_nothing_is_stored_through_a_link_and_the_rest_is_stored(roster_class, t
     ]
     assert roster_class.has("bob") == work("x = 2")
     assert [path for path in elsewhere.rglob("*") if not path.is_dir()] == []
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_was_taken_for_another_unit_is_said_with_the_command_that_marks_it(bare_class, tmp_path, capsys, whole):
+    units = {"ada": OTHER, "bob": OTHER if whole else UNIT}
+    source = fill(tmp_path / "download", {f"{student}.ipynb": work(unit=unit) for student, unit in units.items()})
+    taken_in(ClassToMark(bare_class), [source], None, [UNIT], "")
+    said = capsys.readouterr().out
+    # Only the unit's own download says which of its work was late.
+    command = f"give grade --units {OTHER[:2]} --from {source}: ada, bob" if whole else f"give grade --units {OTHER[:2]}: ada"
+    assert f"{len(units) if whole else 1} submission{'s' if whole else ''} of {OTHER} taken, not of {UNIT}" in said
+    assert said.rstrip().split("\n")[1].endswith(command)
+    fill(source, {"ada.ipynb": work("x = 2", unit=OTHER)})
+    taken_in(ClassToMark(bare_class), [source], None, [OTHER], "")
+    assert "in place of what was there before, which is kept: ada" in capsys.readouterr().out

@@ -198,3 +198,12 @@ def test_a_time_is_never_written_through_a_link(school, tmp_path):
     assert "is a link" in noted(school, EARLY + BOB)[2]
     assert outside.read_text() == "kept"
     assert time_of(school, "bob")
+
+
+def test_a_worksheet_of_another_unit_is_named_once(school, tmp_path):
+    mailed = {f"{student}/{UNIT}/{UNIT}.ipynb": work(f"x = {student!r}") for student in ("ada", "bob")}
+    collect(school, fill(tmp_path / "mail", mailed))
+    rows = EARLY.replace("11,Ada Lovelace", "91,Ada Lovelace") + BOB.replace("Participant 12", "Participant 92")
+    written, known, complaints = noted(school, rows)
+    assert (written, known) == (0, 0)
+    assert complaints.startswith(f"no notebook of {UNIT} came from Moodle under a number of this worksheet")
