@@ -348,9 +348,9 @@ for n in (1, 4, 16, 64):
     print(f"B = {512 // n:3}, N = {n:2}: {counter.get_total_flops():,} FLOPs")
 
 # %% [markdown]
-# It is the same, to the last operation. The time is not: every call into torch costs something, and a device needs many
-# samples at once to be busy. We trained a transformer of 287 million parameters on an H200, with the 128 sequences of each
-# update cut in eight ways.
+# The matrix products, which are nearly all of the arithmetic and all that this counter counts, are the same. The time is not:
+# every call into torch costs something, and a device needs many samples at once to be busy. We trained a transformer of 287
+# million parameters on an H200, with the 128 sequences of each update cut in eight ways.
 #
 # 1. Press **Fix**. How much memory do two micro-batches save, and how much speed do they cost?
 # 2. Give the GPU 24 GB. Which B would you take, and where does a smaller one begin to cost a lot?
@@ -429,7 +429,7 @@ def plan(devices):
 
 predict(
     "Eight GPUs of 80 GB share the fixed part evenly, and each takes an eighth of the 1,024 sequences. Which is the "
-    "largest B that fits, and what is N?",
+    "largest B that divides this share and fits, and what is N?",
     choices=("B = 4, N = 32", "B = 3, N = 43", "B = 2, N = 64", "B = 1, N = 128"),
     answer=lambda: "B = {}, N = {}".format(*plan(8)),
     because=lambda: (
