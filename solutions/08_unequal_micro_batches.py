@@ -364,7 +364,7 @@ check(window_denominator)
 # - **Weight a micro-batch by what its loss averages over**, be it samples, tokens or weights, and not by what is easy to count.
 # - The mean of means is right only where all denominators are equal. **Test with unequal ones.**
 # - **Add up sums and denominators over the window, and divide once.** That also survives micro-batches with nothing in them.
-# - With several ranks, the denominator spans them all. Unit 10 deals with it.
+# - With several **ranks** (copies of the model on several devices), the denominator spans them all. Unit 10 deals with it.
 #
 # <details><summary>References</summary>
 #
