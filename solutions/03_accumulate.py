@@ -226,7 +226,7 @@ print("weighted by samples:  ", (big.mean() * 3 / 4 + small.mean() * 1 / 4).item
 
 
 # %%
-def difference_to_large_batch(model):
+def difference_from_large_batch(model):
     large = batch_gradient(model, loss_fn, (all_x, all_y))
     each = [batch_gradient(model, loss_fn, batch) for batch in micro_batches]
     accumulated = torch.stack(each).mean(0)
@@ -236,8 +236,8 @@ def difference_to_large_batch(model):
 for norm in (nn.LayerNorm(8), nn.BatchNorm1d(8)):
     torch.manual_seed(0)
     small_net = nn.Sequential(nn.Linear(4, 8), norm, nn.Tanh(), nn.Linear(8, 2)).double()
-    difference = difference_to_large_batch(small_net)
-    print(f"{type(norm).__name__:12} difference to the large batch: {difference:.1e}")
+    difference = difference_from_large_batch(small_net)
+    print(f"{type(norm).__name__:12} difference from the large batch: {difference:.1e}")
 
 # %% [markdown]
 # LayerNorm is off by rounding only. BatchNorm is off by a large part of the gradient, and no division repairs that.
