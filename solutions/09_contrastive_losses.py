@@ -83,8 +83,8 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images (rows) and 32 texts (columns). Each row shows only those that are computed
-# while that image's micro-batch goes through the encoders. The middle shows the cosine between the encoders' accumulated
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). Each row shows only those in
+# the loss from which that image gets its gradient. The middle shows the cosine between the encoders' accumulated
 # gradient and the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through
 # its encoder.
 #
