@@ -16,8 +16,8 @@
 # **Can you train a small GPT inside a memory budget, and be sure that it trains like the large batch?**
 #
 # Since October 2024 the developers of transformers have repaired the accumulation in their trainer [at
-# least six times](../docs/trainers.md). It divided by the wrong number or by none, or kept leftovers for the next epoch, and never
-# raised an error. Can you get it right the first time, and know that you have?
+# least six times](../docs/trainers.md). It divided by the wrong number or by none, or kept leftovers for the next epoch, and
+# never raised an error. Can you get it right the first time, and know that you have?
 #
 # Here everything comes together, from lines of unequal length to a memory limit and a run that stops and resumes. The loop is
 # yours; the rest is given.
