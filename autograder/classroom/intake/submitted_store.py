@@ -34,7 +34,7 @@ TAKEN, UNCHANGED, OLDER = "taken", "unchanged", "older"
 REPLACES = "takes the place of an earlier one"
 """What is said of a notebook that was taken although there was one."""
 
-DATED = datetime(2000, 1, 1)
+DATED = datetime(2000, 1, 1, tzinfo=UTC)
 """A file's own time before that is none: 1970 and 1980 stand where nothing is known."""
 
 CLOCKS_DIFFER = timedelta(days=1)
@@ -109,7 +109,8 @@ class SubmittedStore:
                 write_atomically(stamp, _stamp(attempt.time))
             else:
                 stamp.unlink(missing_ok=True)  # it belongs to the notebook that was replaced
-            _keep_claim(folder, attempt, keep=late and attempt.owner.claim.late is None)  # what follows late work is late, too
+            # What follows late work is late, too.
+            _keep_claim(folder, attempt, keep=late and attempt.owner.claim.late is None and not attempt.time)
             _keep_number(folder, attempt)
         return TAKEN, REPLACES if there else ""
 
@@ -177,8 +178,9 @@ class SubmittedStore:
         """Why the notebook that is stored is newer; empty if it is not."""
         if since and attempt.time:
             return f"is older than what is there, of {since:%Y-%m-%d %H:%M:%S} UTC" if attempt.time < since else ""
-        written = datetime.fromtimestamp(attempt.file.modified, UTC).replace(tzinfo=None)
-        if since and DATED <= written < since - CLOCKS_DIFFER:
+        changed = attempt.file.modified
+        if since and DATED.timestamp() <= changed < (since.replace(tzinfo=UTC) - CLOCKS_DIFFER).timestamp():
+            written = datetime.fromtimestamp(changed, UTC)
             what = f"was last changed on {written:%Y-%m-%d}, before what is there was handed in, {since:%Y-%m-%d %H:%M:%S} UTC"
             return f"{what}; if it counts all the same, move {self._submitted(student, attempt.unit)} away"
         kept = next(self._earlier(student, attempt.unit).glob(f"*{attempt.digest[:16]}.ipynb"), None)

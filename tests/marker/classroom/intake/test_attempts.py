@@ -160,7 +160,12 @@ def test_a_file_last_changed_before_the_work_that_counts_was_handed_in_does_not_
     (older,) = roster_class.take(mailed).older
     assert "was last changed on 2023-11-14, before what is there was handed in" in older.reason
     assert roster_class.has("ada") == work("new")
+    os.utime(mailed / "ada.ipynb", (2**40, 2**40))  # after the last year that there is
+    roster_class.take(mailed)
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work("newest")})
     os.utime(mailed / "ada.ipynb", (0, 0))  # not known
+    (mailed / "ada.ipynb").write_bytes(work("other"))
+    os.utime(mailed / "ada.ipynb", (0, 0))
     assert roster_class.take(mailed).taken[0].reason == REPLACES
 
 
