@@ -58,7 +58,7 @@ def _collect(directory: Path, source: Path, units: list[str], db: str) -> list[s
         # What an LMS says about lateness is about the assignment that was downloaded, and not about what strayed into it.
         whole = f" --from {source}" if all(file.unit == unit for file in (*intake.taken, *intake.unchanged)) else ""
         what = f"{counted(len(students), 'submission')} of {unit} taken, not of {units[0]}"
-        typer.echo(one_line(f"  {what}; to mark them, give grade --units {unit[:2]}{whole}: {', '.join(students)}"))
+        typer.echo(one_line(f"  {what}; to have this marked, give grade --units {unit[:2]}{whole}: {', '.join(students)}"))
     if intake.new_students:
         typer.echo(one_line(f"  new in this class, by names of folders and files: {', '.join(intake.new_students)}"))
     return [f"{source}: {file}" for file in intake.unrecognised]

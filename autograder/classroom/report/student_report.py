@@ -38,7 +38,7 @@ UNJUDGED = {*FAILURES.values(), UNREADABLE, CUT_OFF}
 MIN_SHARE = 0.5
 """A student with a smaller share of the points needs help."""
 MAX_SHARE_REPEATING = 1 / 3
-"""Of the class. A mistake that more students repeat is for the lecture, and no reason to help each of them."""
+"""Of the students with marks. A mistake that more of them repeat is for the lecture, and no reason to help each of them."""
 
 
 @dataclass(frozen=True)
