@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 
 import pytest
@@ -11,7 +12,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises, exercises_of
 from autograder.exercises.unit_12_capstone.judging.messages import resume_message
 from autograder.exercises.unit_12_capstone.judging.references import ceiling_of, run_due
-from autograder.exercises.unit_12_capstone.observing import observe_run
+from autograder.exercises.unit_12_capstone.observing import observe_run, observe_windows
 from autograder.isolation import wire
 from autograder.marking.in_process import judge_observations, mark_function, observe_function, trials_of
 from autograder.showing.verdict_html import as_html, as_text
@@ -46,6 +47,22 @@ TENSORS = [
 
 def lost(verdict) -> set[str]:
     return {result.part.name for result in verdict.results if not result.passed}
+
+
+def test_a_whole_model_can_be_saved_and_loaded_while_it_is_observed():
+    trial = next(iter(all_exercises()["train_window"].trials(0, "cpu").values()))
+    loaded = []
+
+    def save(run, window, max_norm):
+        file = io.BytesIO()
+        torch.save(run.model, file)
+        file.seek(0)
+        model = torch.load(file, weights_only=False)
+        loaded.append(torch.equal(model(window[0][0]), run.model(window[0][0])))
+
+    observe_windows(save, trial)
+    assert loaded
+    assert all(loaded)
 
 
 @pytest.mark.parametrize("name", NAMES)
