@@ -14,7 +14,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -84,6 +84,20 @@ ON_DARK, ON_PALE, ON_GREY = "#fefefe", "#0b0b0b", "#6c6c6c"
 _COLORED_TEXT = re.compile(rf'(?<=<text style=")([^"]*fill: )({"|".join((BLUE, VERMILLION, GREEN, PURPLE))})', re.IGNORECASE)
 
 
+_sizes: dict[tuple[str, int, Any], tuple[float, float, float]] = {}
+"""Width, height and depth of the texts that have been drawn, by text and font."""
+
+
+class _Renderer(RendererSVG):
+    """Measures each text once; matplotlib's own measures all of them again for each picture, a sixth of the time it takes."""
+
+    def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
+        key = (s, hash(prop), ismath)
+        if key not in _sizes:
+            _sizes[key] = super().get_text_width_height_descent(s, prop, ismath)
+        return _sizes[key]
+
+
 def as_svg(figure: Figure, alt: str) -> str:
     """The figure as an element of a page: crisp at any size, with coloured words dark enough to be legible.
 
@@ -95,8 +109,14 @@ def as_svg(figure: Figure, alt: str) -> str:
     """
     width, height = (round(DPI * inches) for inches in figure.get_size_inches())
     file = io.StringIO()
+    figure.set_dpi(72)
     with rc_context({"svg.fonttype": "none"}):
-        FigureCanvasSVG(figure).print_svg(file, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        renderer = _Renderer(
+            72 * figure.bbox_inches.width, 72 * figure.bbox_inches.height, file, image_dpi=DPI, metadata=no_metadata
+        )
+        figure.draw(renderer)
+        renderer.finalize()
     drawing = re.sub(r' id="[\w.]+_\d+"', "", file.getvalue().partition("<svg")[2].partition(">")[2])
     drawing = _COLORED_TEXT.sub(r"\1color-mix(in srgb, \2 70%, black)", drawing)
     shown = (
