@@ -419,7 +419,7 @@ check(accumulate_in_float32)
 # </details>
 
 # %% [markdown]
-# ## One for the road
+# ## Stretch: what sums in float32 cost
 #
 # Not graded.
 # %%
