@@ -141,7 +141,8 @@ def judge_calls(
         return _any_fits(formulas, calls, observations, (tolerance, absolute))
 
     def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
-        fitting = [key for key, several in formulas.items() if fits(several, calls)]
+        passed = {name: trial for name, trial in trials.items() if not results[part_of(name)]}
+        fitting = [key for key, several in formulas.items() if fits(several, {**calls, **passed})]
         # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
         wider = next((key for key in fitting if fits(formulas[key], trials)), "")
         # A function that raises an error whatever it is given tells nothing about when it would do so.

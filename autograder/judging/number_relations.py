@@ -162,7 +162,8 @@ def _right_by_argument(calls: Sequence[tuple[Any, ...]], fine: Sequence[bool]) -
         if right and wrong and not {*right} & {*wrong} and len(right) + len(wrong) <= MAX_LISTED:
             listed, others = (" or ".join(str(value)[:20] for value in values) for values in (right, wrong))
             said[numeric].append(
-                f"Your numbers are right in calls whose {ordinal} argument is {listed}, and wrong in those with {others}."
+                f"Of the calls made here, those whose {ordinal} argument is {listed} are right, "
+                f"and those with {others} are wrong."
             )
     deciding = said[False] or said[True]
     return deciding[0] if len(deciding) == 1 else ""

@@ -81,6 +81,7 @@ class LateWork:
     Attributes:
         late: by (student, unit), of late submissions only.
         untimed: submissions that would cost points if they had been late, and of which nothing says when they were handed in.
+        written: those of them beside which a time has been written since they were marked.
         from_moodle: submissions of which Moodle's grading worksheet says when they were handed in.
         undecided: submissions that an LMS calls late, which may have been handed in within the student's extra time.
         changed: submissions of which the gradebook had another penalty before.
@@ -90,6 +91,7 @@ class LateWork:
 
     late: Mapping[Key, Lateness] = field(default_factory=dict)
     untimed: frozenset[Key] = frozenset()
+    written: frozenset[Key] = frozenset()
     from_moodle: frozenset[Key] = frozenset()
     undecided: frozenset[Key] = frozenset()
     changed: frozenset[Key] = frozenset()
@@ -103,13 +105,18 @@ class LateWork:
             wanted: which submissions.
             untimed_wanted: of which an unknown time is said; by default of the same.
         """
-        untimed, undecided = sorted(filter(untimed_wanted or wanted, self.untimed)), sorted(filter(wanted, self.undecided))
+        written, undecided = sorted(filter(wanted, self.written)), sorted(filter(wanted, self.undecided))
+        untimed = sorted(filter(untimed_wanted or wanted, self.untimed - self.written))
         units = {unit: [student for student, one in untimed if one == unit] for unit in sorted({unit for _, unit in untimed})}
         from_moodle = {unit for student, unit in untimed if (student, unit) in self.from_moodle}
         return [
             *(_untimed(unit, whose, unit in from_moodle) for unit, whose in units.items()),
+            *(f"{student}, {unit}: {NOT_TAKEN_IN}" for student, unit in written),
             *(_undecided(*one) for one in undecided),
         ]
+
+
+NOT_TAKEN_IN = f"a time stands in {TIME_FILE} now, but nothing is deducted by it before grade has been started again"
 
 
 def _untimed(unit: str, students: Sequence[str], worksheet: bool) -> str:
@@ -203,6 +210,7 @@ def _late_work(
     return LateWork(
         late=late,
         untimed=frozenset(untimed),
+        written=_with_mark(course, TIME_FILE) & untimed,
         from_moodle=_with_mark(course, MOODLE_MARK),
         undecided=frozenset(undecided),
         changed=frozenset(changed),

@@ -21,7 +21,7 @@ from autograder.classroom.gradebook.enrolment import enrolled
 from autograder.classroom.gradebook.recorder import GradebookError, Recorder, with_sqlite_timeout
 from autograder.classroom.grading.jobs import Job
 from autograder.classroom.grading.marks_store import FORMAT, DamagedMarksError, MarksStore, StudentMarks
-from autograder.classroom.students import TIME_FILE
+from autograder.classroom.students import TIME_FILE, Student
 from autograder.contract.units import UNITS
 from autograder.hosts.nbgrader_plugins import MarkSubmission
 from autograder.reading.released_template import template_of
@@ -132,10 +132,11 @@ class ClassToMark:
         folders = {folder.name for place in (self.submitted, self.store.folder) for folder in place.glob("*")}
         unknown = [student for student in students if student not in folders]
         if unknown:
-            ids = {student.id for student in enrolled(self.coursedir.db_url)[0]}
+            known = enrolled(self.coursedir.db_url)[0]
+            ids = {student.id for student in known}
             unknown = [student for student in unknown if student not in ids]
         if unknown:
-            names = ", ".join(map(repr, unknown))
+            names = ", ".join(f"{name!r}{_who_is_meant(name, known)}" for name in unknown)
             raise GradingError(f"{self.directory} has no student {names}; give ids as in the roster or in {self.submitted}")
 
     @property
@@ -235,3 +236,11 @@ class ClassToMark:
             raise GradebookError(f"{Path(self.submitted, *parts)}: {error}") from None
         except OSError as error:
             raise GradebookError(os_trouble(error)) from None
+
+
+def _who_is_meant(name: str, students: Iterable[Student]) -> str:
+    """The ids of students whose id or email address is this name up to its @, as a question; empty if there are none."""
+    found = [
+        one.id for one in students if name.casefold() in (text.casefold().partition("@")[0] for text in (one.id, one.email))
+    ]
+    return f" (is {' or '.join(map(repr, found))} meant?)" if found and name else ""

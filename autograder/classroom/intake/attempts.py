@@ -86,6 +86,14 @@ class Attempt:
     time: datetime | None
     order: tuple[Any, ...]
 
+    def unreadable(self) -> str:
+        """Why nothing can be read in the notebook, in one line; empty if something can.
+
+        Raises:
+            UnreadableFileError: its file cannot be read, or has changed.
+        """
+        return unreadable(self.unit, self.file.chunks())
+
 
 class AttemptReader:
     """Reads the files of a source as attempts.
@@ -241,6 +249,25 @@ class AttemptReader:
             return bool(claims(name, self._descriptions(inside))) or self._students.named(_plain(name)) is not None
         except UnknownStudentError:
             return True
+
+
+def unreadable(unit: str, chunks: Iterable[bytes]) -> str:
+    """Why nothing of a file can be marked, in one line; empty if something can, or if the file is too large to tell.
+
+    Args:
+        unit: which the file answers.
+        chunks: its bytes.
+    """
+    content = b""
+    for chunk in chunks:
+        content += chunk
+        if len(content) > MAX_PARSED_BYTES:
+            return ""
+    try:
+        parse_submission(Path(f"{unit}.ipynb"), content, unit)
+    except SubmissionError as error:
+        return what_it_is(str(error)).removeprefix(f"{unit}.ipynb: ")
+    return ""
 
 
 def _plain(name: str) -> str:

@@ -125,7 +125,7 @@ def newest_attempts(
         groups = _by_student_and_unit(
             _attempts(files, AttemptReader(files, students, unit), sorted_out), sorted_out, students.table
         )
-    return {key: group[-1] for key, group in groups.items()}, sorted_out.result(students).unrecognised
+    return {key: _that_counts(group) for key, group in groups.items()}, sorted_out.result(students).unrecognised
 
 
 def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tuple[CourseDirectory, Students]:
@@ -283,21 +283,31 @@ def _by_student_and_unit(
 
 
 def _store_newest(groups: Mapping[tuple[str, str], Sequence[Attempt]], store: SubmittedStore, sorted_out: _SortedOut) -> None:
-    for (student, unit), (*earlier, newest) in groups.items():
+    for (student, unit), attempts in groups.items():
+        counts = _that_counts(attempts)
         try:
-            group, reason = store.put(newest, student)
+            group, reason = store.put(counts, student)
         except UnreadableFileError as error:
             group, reason = UNRECOGNISED, f"cannot be taken: {error}"
         except OSError as error:
             if error.errno in NO_SPACE:
                 raise  # nothing else could be taken, either
             group, reason = UNRECOGNISED, f"cannot be taken: {os_trouble(error)}"
-        sorted_out.put(group, newest.file, newest.owner.students, unit, reason)
-        for attempt in earlier:
-            same = attempt.digest == newest.digest
-            reason = f"is the same as {newest.file.name}" if same else f"{newest.file.name} is newer"
+        sorted_out.put(group, counts.file, counts.owner.students, unit, reason)
+        for attempt in attempts[: attempts.index(counts)]:
+            same = attempt.digest == counts.digest
+            reason = f"is the same as {counts.file.name}" if same else f"{counts.file.name} is newer"
             earlier_group = group if group == UNRECOGNISED else UNCHANGED if same else OLDER
             sorted_out.put(earlier_group, attempt.file, attempt.owner.students, unit, reason)
+        for attempt in attempts[attempts.index(counts) + 1 :]:
+            reason = f"{attempt.unreadable()}, so {counts.file.name} counts; ask for another copy"
+            sorted_out.put(UNRECOGNISED, attempt.file, attempt.owner.students, unit, reason)
+
+
+def _that_counts(attempts: Sequence[Attempt]) -> Attempt:
+    """The newest of which something can be read; if nothing can be read of any, the newest."""
+    *earlier, newest = attempts
+    return next((one for one in reversed(attempts) if not one.unreadable()), newest) if earlier else newest
 
 
 def _several_people(group: Sequence[Attempt], student: str, table: str) -> str:

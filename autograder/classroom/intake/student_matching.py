@@ -184,7 +184,7 @@ class _Keys:
     """What a student is recognised by, in lower case and without accents.
 
     Attributes:
-        other_ids: the email address, the part before its @, and the LMS id.
+        other_ids: the email address, the part before its @, and the LMS id. An id may be an address as well.
         names: first and last name as words, in either order; of a student with one name, that one.
         squashed: the same with nothing between the letters.
         distinctive: names and ids that identify the student even among other words: all but short numbers, single letters, and
@@ -192,13 +192,14 @@ class _Keys:
     """
 
     def __init__(self, student: Student):
-        email = student.email.casefold()
-        self.other_ids = {text for text in (email, email.partition("@")[0], student.lms_user_id.casefold()) if text}
+        email, name = student.email.casefold(), student.id.casefold()
+        texts = (email, email.partition("@")[0], name.partition("@")[0], student.lms_user_id.casefold())
+        self.other_ids = {text for text in texts if text}
         first, last = _words(student.first_name), _words(student.last_name)
         self.names = {name for name in ((*first, *last), (*last, *first)) if name}
         self.squashed = {"".join(name) for name in self.names}
-        texts = (self.names if last else set()) | {tuple(_words(text)) for text in (student.id, *self.other_ids)}
-        self.distinctive = {text for text in texts if len("".join(text)) > 1 and not _short_number("".join(text))}
+        words = (self.names if last else set()) | {tuple(_words(text)) for text in (student.id, *self.other_ids)}
+        self.distinctive = {name for name in words if len("".join(name)) > 1 and not _short_number("".join(name))}
 
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})

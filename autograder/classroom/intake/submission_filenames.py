@@ -32,6 +32,7 @@ _MOODLE = re.compile(r"(?P<reply>(?P<who>[^_]+)_(?P<number>\d+)_assignsubmission
 _CANVAS = re.compile(r"(?P<who>\w*?)(?P<late>_LATE)?_(?P<user>\d{1,18})_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _CANVAS_ANONYMOUS = re.compile(r"(?P<late>LATE_)?(?P<who>anon_\w+?)_(?P<attachment>\d{1,18})_(?P<rest>.+)", re.DOTALL)
 _BLACKBOARD = re.compile(r"(?P<before>.+?)_attempt_(?P<time>\d{4}(-\d\d){5})(_(?P<rest>.*))?", re.DOTALL)
+_BLACKBOARD_NOTE = re.compile(r".+_attempt_\d{4}(-\d\d){5}\.txt", re.DOTALL)
 _ANONYMOUS = "comes from an assignment that is marked anonymously; make names visible there, and download it again"
 _GRADESCOPE = re.compile(r"submission_(?P<number>\d{1,18})")
 
@@ -41,7 +42,7 @@ def ignore_reason(parts: Iterable[str]) -> str:
     *folders, name = (part.lower() for part in parts)
     if any(folder in JUNK_FOLDERS or re.match(r"\.[^.]", folder) for folder in folders) or name.startswith("."):
         return "belongs to a system, not to a student"
-    if name in JUNK_FILES:
+    if name in JUNK_FILES or _BLACKBOARD_NOTE.fullmatch(name):
         return "says something about what was handed in"
     return "is a picture, or compiled" if name.endswith(PICTURES) else ""
 

@@ -6,14 +6,14 @@ import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.classroom.deadlines import stamped
-from autograder.classroom.intake.attempts import Attempt
+from autograder.classroom.intake.attempts import Attempt, unreadable
 from autograder.classroom.intake.source_files import CHUNK, UnreadableFileError
 from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, MOODLE_MARK, TIME_FILE
 from autograder.support.atomic_files import write_atomically, written_atomically
@@ -92,13 +92,19 @@ class SubmittedStore:
         if there == attempt.digest:
             if attempt.owner.claim.form == MOODLE:
                 _keep_number(folder, attempt)
-            noted = attempt.time and since is None
-            if attempt.time and noted:
+            before = _marks_in(folder)
+            if attempt.time and since is None:
                 write_atomically(stamp, _stamp(attempt.time))
-            if not since:
+            # What was handed in in time is not late because the same was handed in again.
+            if not since and not (IN_TIME_MARK in before and attempt.owner.claim.late and not attempt.time):
                 _keep_claim(folder, attempt, keep=attempt.owner.claim.late is None and not attempt.time)
+            noted = (attempt.time and since is None) or _marks_in(folder) != before
             return UNCHANGED, TIME_NOTED if noted else "is there already"
-        if there and (reason := self._newer(attempt, student, since)):
+        if there and unreadable(attempt.unit, _chunks(place)):
+            pass  # anything takes the place of a file of which nothing can be read
+        elif there and (why := attempt.unreadable()):
+            raise UnreadableFileError(f"{why}, so what was handed in before counts; ask for another copy")
+        elif there and (reason := self._newer(attempt, student, since)):
             return OLDER, reason
         late = there is not None and (folder / LATE_MARK).exists()
         with written_atomically(place) as unfinished:
@@ -215,6 +221,12 @@ def first_kept(folder: Path) -> datetime | None:
     return min(times, default=None)
 
 
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
 def digest_of(path: Path) -> str | None:
     """The SHA-256 digest of a file in hexadecimal digits; None if the file does not exist.
 
@@ -223,9 +235,8 @@ def digest_of(path: Path) -> str | None:
     """
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                digest.update(chunk)
+        for chunk in _chunks(path):
+            digest.update(chunk)
     except FileNotFoundError:
         return None
     return digest.hexdigest()
@@ -241,6 +252,11 @@ def _keep_claim(folder: Path, attempt: Attempt, keep: bool = False) -> None:
                 write_atomically(mark, f"{words} by {claim.form}\n")
         elif not keep:
             mark.unlink(missing_ok=True)
+
+
+def _marks_in(folder: Path) -> set[str]:
+    """Which marks of an LMS about lateness lie in a folder."""
+    return {name for name in (LATE_MARK, IN_TIME_MARK) if (folder / name).exists()}
 
 
 def _keep_number(folder: Path, attempt: Attempt) -> None:

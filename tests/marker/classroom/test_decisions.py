@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
 from autograder.classroom.deadlines import Deadlines, write_deadlines
-from autograder.classroom.gradebook.lateness import COSTS_NOTHING, GUIDE
+from autograder.classroom.gradebook.lateness import COSTS_NOTHING, GUIDE, NOT_TAKEN_IN
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.grade_class import points_now
 from autograder.classroom.students import IN_TIME_MARK, LATE_MARK, MOODLE_MARK, TIME_FILE
@@ -252,6 +252,16 @@ def test_who_would_lose_points_and_may_have_been_late_is_named(do, export, late_
     assert one not in export("--units", "04", directory=late_school)[2]
     (mark_late(late_school, "ada") / LATE_MARK).rename(late_school / f"submitted/ada/{ACCUMULATE}/{IN_TIME_MARK}")
     assert points_now(ClassToMark(late_school))[1].remarks(lambda one: True) == []
+
+
+@pytest.mark.usefixtures("untimed")
+def test_a_time_that_was_written_but_not_taken_in_is_not_called_unknown(do, late_school):
+    place = late_school / f"submitted/bob/{ACCUMULATE}"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / TIME_FILE).write_text("2026-11-03 13:30 Europe/Berlin\n")
+    unknown, written = do("due", "03", EARLY)[1]
+    assert "nothing says when 1 submission came in, so nothing is deducted: ada; " in unknown
+    assert written == f"bob, {ACCUMULATE}: {NOT_TAKEN_IN}"
 
 
 @pytest.fixture

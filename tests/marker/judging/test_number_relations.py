@@ -123,7 +123,7 @@ def test_numbers_too_large_for_a_float_are_compared_with_nothing():
 
 def test_the_argument_whose_values_decide_whether_numbers_are_right_is_named():
     calls = [((8 + k, kind), {}) for k, kind in enumerate(("a", "b", "a", "c"))]
-    words = "Your numbers are right in calls whose second argument is a, and wrong in those with b or c."
+    words = "Of the calls made here, those whose second argument is a are right, and those with b or c are wrong."
     assert call_relation(calls, [8.0, 11.0, 10.0, 30.0], lambda n, kind: float(n)) == words
 
 
@@ -135,7 +135,8 @@ def test_an_argument_given_by_name_or_left_out_decides_as_much_as_the_others():
         return call_relation(calls, [float(b * n) for (b, n), _ in calls], batch)
 
     by_name = ((1, 4), {}), ((1, 4), {"ranks": 2}), ((23, 4), {"ranks": 8}), ((23, 4), {"ranks": 1})
-    assert said(*by_name) == "Your numbers are right in calls whose third argument is 1, and wrong in those with 2 or 8."
+    words = "Of the calls made here, those whose third argument is 1 are right, and those with 2 or 8 are wrong."
+    assert said(*by_name) == words
     assert said(((1, 4), {}), ((23, 4), {"ranks": 1}), ((64, 4), {"ranks": 2}), ((99, 4), {"ranks": 8})) == ""  # the first, too
 
 

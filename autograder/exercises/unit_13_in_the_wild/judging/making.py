@@ -19,19 +19,19 @@ NOISE = 1e-6
 FULL, LEFTOVER, WINDOWS = "full", "leftovers", "windows"
 
 ASKED = {
-    FULL: ("right", "right", "no-scale", "mean-of-means", "wrong-total", "wrong-total", "mean-of-means", "mean-of-means"),
+    FULL: ("right", "right", "no-scale", "mean-of-means", *("wrong-total",) * 2, *("mean-of-means",) * 2, "right"),
     LEFTOVER: ("right", "right", "no-scale", "mean-of-means", "wrong-total", *("tail-scale", "tail-dropped") * 2, "right"),
     WINDOWS: ("right", *("zero-every", "never-zero", "off-by-one-early") * 2, "step-every"),
 }
 """The names asked for in one call, which shuffles them.
 
-Of the right ones among leftovers the first is even, and the last has equally many tokens in all micro-batches. A name that
-comes again there comes with a leftover of one micro-batch and, at last, with a longer one. Where means are not divided, or
-alike, a leftover of one looks right, so these have one: only full windows show the name. Of full windows one right and one
-wrong total have many tokens, so that one too many for each micro-batch is a small part of them. In each part one mean of means
-has nearly equal micro-batches, so that it is nearly right; and in one of each the first micro-batch holds just the mean of its
-window, so that the first share is right. The last that never clears begins with a micro-batch of a single token among
-hundreds: so small a share shows that it is still there.
+Of the right ones among leftovers the first is even; there and of full windows the last has equally many tokens in all micro-
+batches. A name that comes again among leftovers comes with a leftover of one micro-batch and, at last, with a longer one.
+Where means are not divided, or alike, a leftover of one looks right, so these have one: only full windows show the name. Of
+full windows one right and one wrong total have many tokens, so that one too many for each micro-batch is a small part of
+them. In each part one mean of means has nearly equal micro-batches, so that it is nearly right; and in one of each the first
+micro-batch holds just the mean of its window, so that the first share is right. The last that never clears begins with a
+micro-batch of a single token among hundreds: so small a share shows that it is still there.
 """
 
 FINE = (0.002, 0.005)
@@ -42,7 +42,7 @@ EVEN, MANY, CLOSE = {(LEFTOVER, 0)}, {(FULL, 1), (FULL, 5)}, {(FULL, 6), (LEFTOV
 """Parts and numbers of those with equally many tokens in each window, and others in the next; of those with many; and of those
 with nearly equally many."""
 
-ALIKE, LONE = {(LEFTOVER, 9)}, {(WINDOWS, 5)}
+ALIKE, LONE = {(LEFTOVER, 9), (FULL, 8)}, {(WINDOWS, 5)}
 """Parts and numbers of those with equally many tokens in all micro-batches; and of those with a single token in the first."""
 
 LATE = FULL, 7

@@ -222,6 +222,34 @@ def test_a_file_that_changes_while_it_is_taken_does_not_replace_an_older_one(ros
     assert [path.name for path in roster_class.submitted.rglob("*") if path.is_file()] == [f"{UNIT}.ipynb"]
 
 
+UNREADABLE = {"empty": b"", "no notebook": b"hello", "a PDF": b"%PDF-1.7 ", "without code": b'{"cells": [], "nbformat": 4}'}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_of_which_nothing_can_be_read_does_not_replace_work(roster_class, content):
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": work()})
+    (refused,) = roster_class.take({f"ada+{UNIT}+2026-11-22 10:00:00 UTC/{UNIT}.ipynb": content}).unrecognised
+    assert refused.reason.startswith("cannot be taken: ")
+    assert refused.reason.endswith("so what was handed in before counts; ask for another copy")
+    assert (roster_class.has("ada"), roster_class.time("ada")) == (work(), TIME)
+
+
+def test_work_takes_the_place_of_a_file_of_which_nothing_can_be_read_even_if_it_is_older(roster_class):
+    roster_class.take({f"ada+{UNIT}+{TIME}/{UNIT}.ipynb": b""})
+    roster_class.take({f"ada+{UNIT}+2026-11-20 10:00:00 UTC/{UNIT}.ipynb": work()})
+    assert roster_class.has("ada") == work()
+
+
+def test_of_several_attempts_the_newest_counts_of_which_something_can_be_read(roster_class):
+    days = {"19": work("x = 1"), "20": work("x = 2"), "21": b"", "22": b"hello"}
+    intake = roster_class.take({f"ada+{UNIT}+2026-11-{day} 10:00:00 UTC/{UNIT}.ipynb": data for day, data in days.items()})
+    assert roster_class.has("ada") == work("x = 2")
+    assert [len(group) for group in (intake.taken, intake.older, intake.unrecognised)] == [1, 1, 2]
+    assert "the file is empty, so " in intake.unrecognised[0].reason
+    intake = roster_class.take({f"bob+{UNIT}+2026-11-{day} 10:00:00 UTC/{UNIT}.ipynb": days[day] for day in ("21", "22")})
+    assert roster_class.has("bob") == days["22"]  # then the student reads what was wrong with it
+
+
 def test_a_folder_that_cannot_be_written_affects_only_its_student(roster_class):
     (roster_class.submitted / "ada").parent.mkdir(parents=True)
     (roster_class.submitted / "ada").touch()

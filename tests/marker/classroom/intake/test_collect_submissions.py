@@ -64,6 +64,7 @@ def test_files_made_by_operating_systems_and_tools_are_ignored(roster_class):
         "ada/.ipynb_checkpoints/x-checkpoint.ipynb",
         "ada/loss.PNG",
         "ada/.git/HEAD",
+        "Unit 4_ada_attempt_2026-11-21-10-00-00.txt",
     ]
     intake = roster_class.take(dict.fromkeys(names, b"x"))
     assert sorted(one.file for one in intake.ignored) == sorted(names)

@@ -142,11 +142,25 @@ def test_that_canvas_does_not_call_an_attempt_late_is_kept_as_well(roster_class)
     in_time = roster_class.submitted / "ada" / UNIT / IN_TIME_MARK
     roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work()})
     assert in_time.exists()
-    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work()})
+    roster_class.take({f"lovelaceada_LATE_12345_7_{UNIT}.ipynb": work("x = 3")})
     assert (in_time.exists(), marked_late(roster_class)) == (False, True)
-    roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work()})
+    roster_class.take({f"lovelaceada_12345_7_{UNIT}.ipynb": work("x = 3")})
     roster_class.take({f"ada/{UNIT}.ipynb": work("x = 2")})
     assert (in_time.exists(), marked_late(roster_class)) == (False, False)
+
+
+def test_work_in_time_is_not_late_because_it_is_handed_in_again(roster_class):
+    in_time, late = ({f"lovelaceada_{mark}12345_7_{UNIT}.ipynb": work()} for mark in ("", "LATE_"))
+    roster_class.take(in_time)
+    assert roster_class.take(late).summary.endswith("0 ignored")
+    assert not marked_late(roster_class)
+
+
+def test_in_whatever_order_it_is_given_work_in_time_is_in_time(roster_class):
+    in_time, late = ({f"lovelaceada_{mark}12345_7_{UNIT}.ipynb": work()} for mark in ("", "LATE_"))
+    roster_class.take(late)
+    assert roster_class.take(in_time).summary.endswith("1 time noted")
+    assert not marked_late(roster_class)
 
 
 def test_a_time_says_more_than_that_an_attempt_was_late(roster_class):

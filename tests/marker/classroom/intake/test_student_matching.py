@@ -46,6 +46,12 @@ def test_the_student_is_recognised_in_names_that_lmss_and_students_give(roster_c
     assert intake.new_students == ()
 
 
+def test_an_id_that_is_an_email_address_is_recognised_by_what_stands_before_its_at_sign(tmp_path):
+    bare = BareClass(tmp_path, (Student("ada@example.org", "Ada", "Lovelace"), Student("eve@example.org", "Eve", "Adams")))
+    bare.take({f"Unit 4_ada_attempt_2026-11-21-10-00-00_{UNIT}.ipynb": work(), f"eve/{UNIT}.ipynb": work()})
+    assert bare.has("ada@example.org") == bare.has("eve@example.org") == work()
+
+
 @pytest.mark.parametrize(
     ("name", "student"),
     [
