@@ -201,7 +201,7 @@ def feedback(
 def export(
     directory: ClassDirectory,
     to_format: Annotated[
-        str, typer.Option("--format", metavar="nbgrader|canvas|moodle", help="Who is to read it.")
+        str, typer.Option("--format", metavar="nbgrader|canvas|moodle|blackboard", help="Who is to read it.")
     ] = "nbgrader",
     to: Annotated[
         Path | None, typer.Option(metavar="FILE", help="By default grades.csv, canvas.csv or moodle.csv of the class.")

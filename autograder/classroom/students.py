@@ -46,6 +46,12 @@ class Student:
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
     @property
+    def user_name(self) -> str:
+        """What stands before the @ of the email address, or of the id if that is an address; empty if there is none."""
+        address = self.id if "@" in self.id else self.email
+        return address.partition("@")[0]
+
+    @property
     def sort_key(self) -> tuple[str, ...]:
         return ((self.last_name or self.id).casefold(), self.first_name.casefold(), self.id)
 

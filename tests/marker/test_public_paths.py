@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RELEASED = {
     "autograder.check": ("check",),
-    "autograder.classroom.exports": ("CanvasExporter", "MoodleExporter"),
+    "autograder.classroom.exports": ("BlackboardExporter", "CanvasExporter", "MoodleExporter"),
     "autograder.devices": ("pick_device",),
     "autograder.github_classroom": ("main",),
     "autograder.nbgrader_plugins": ("DeductPerDay", "MarkSubmission", "ReadSubmission", "ShowModelAnswers"),

@@ -9,10 +9,15 @@ from autograder.classroom.course import existing_class
 from autograder.classroom.gradebook.database import gradebook_url, open_gradebook
 from autograder.classroom.new_files import refuse_to_replace
 from autograder.classroom.returning.exporters import FileExporter, LmsExporter, NbgraderExporter
-from autograder.classroom.returning.lms_exporters import CanvasExporter, MoodleExporter
+from autograder.classroom.returning.lms_exporters import BlackboardExporter, CanvasExporter, MoodleExporter
 from autograder.publishing.nbgrader_course import pick_units
 
-EXPORTERS: dict[str, type[FileExporter]] = {"nbgrader": NbgraderExporter, "canvas": CanvasExporter, "moodle": MoodleExporter}
+EXPORTERS: dict[str, type[FileExporter]] = {
+    "nbgrader": NbgraderExporter,
+    "canvas": CanvasExporter,
+    "moodle": MoodleExporter,
+    "blackboard": BlackboardExporter,
+}
 """By the names that ``gradaccum classroom export --format`` takes."""
 
 
@@ -52,7 +57,7 @@ def export_class(
     exporter = EXPORTERS[wanted](config=course.config)
     exporter.course = course
     if not isinstance(exporter, LmsExporter) and (into or missing_as_zero):
-        raise ValueError(f"--into and --missing-as-zero are for canvas and moodle; a file for {wanted} is always made anew")
+        raise ValueError(f"--into and --missing-as-zero are for an LMS; a file for {wanted} is always made anew")
     if into:
         exporter.gradebook = str(into)
     if missing_as_zero:

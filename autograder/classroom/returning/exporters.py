@@ -27,7 +27,7 @@ from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.grading.marks_store import MarksStore
 from autograder.classroom.returning.lms_sheets import Sheet, SheetError, match_rows, points_text, read_sheet
 from autograder.classroom.students import Student
-from autograder.support.atomic_files import write_atomically
+from autograder.support.atomic_files import written_atomically
 
 if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
@@ -70,7 +70,8 @@ class FileExporter(ExportPlugin):
         marks = replace(marks, submissions=counting, unmarked=self._handed_in() - counting.keys())
         marks = replace(marks, not_due=self._not_due(marks) - marks.unmarked)
         sheet, notes = self.sheet(marks)
-        write_atomically(self.target, sheet.text())
+        with written_atomically(self.target) as unfinished:
+            unfinished.write_bytes(sheet.data())
         left_out = [
             f"{name} of {unit} does not count, so left out" for unit, name in sorted(dropped) if unit in marks.max_scores
         ]
@@ -179,7 +180,11 @@ class LmsExporter(FileExporter):
         return self.filled(marks, Path(self.gradebook)) if self.gradebook else self.fresh(marks)
 
     def fresh(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
-        """A new file with the marks."""
+        """A new file with the marks.
+
+        Raises:
+            SheetError: the LMS takes no file that it has not made.
+        """
         raise NotImplementedError
 
     def columns(self, sheet: Sheet, marks: ClassMarks) -> tuple[Sheet, dict[str, int], list[str]]:

@@ -1,4 +1,4 @@
-"""Exporters for Canvas and Moodle, see :mod:`autograder.classroom.returning.exporters`."""
+"""Exporters for Canvas, Moodle and Blackboard, see :mod:`autograder.classroom.returning.exporters`."""
 
 from __future__ import annotations
 
@@ -104,6 +104,39 @@ class MoodleExporter(LmsExporter):
         maximum = sheet.column("Maximum Grade")
         there = {row[maximum] for row in sheet.rows} if maximum is not None else set()
         return sheet, {unit: grade}, [note for text in sorted(there) for note in _other_maximum(unit, text, max_score)]
+
+
+class BlackboardExporter(LmsExporter):
+    """A Grade Center that Blackboard has exported, filled in: it tells columns by numbers of its own, so none is made anew.
+
+    Blackboard finds students by ``Username``. Its files have tabs, in UTF-16, and stay as they are.
+    Source: https://help.blackboard.com/Learn/Instructor/Original/Grade/Grading_Tasks/Work_Offline_With_Grade_Data
+    """
+
+    file_name = "blackboard.xls"
+    keys = {"Username": ("id", "user_name"), "Student ID": ("id",)}  # noqa: RUF012 - never changed
+    name_column = "Last Name"
+
+    def fresh(self, marks: ClassMarks) -> tuple[Sheet, list[str]]:
+        advice = "in Blackboard, choose Grade Center, Work Offline, Download, and give that file by --into"
+        raise SheetError(f"Blackboard takes only marks in a file that it has made; {advice}")
+
+    def columns(self, sheet: Sheet, marks: ClassMarks) -> tuple[Sheet, dict[str, int], list[str]]:
+        titles = {k: _TOTAL_POINTS.split(title)[0] for k, title in enumerate(sheet.header)}
+        found = {unit: unit_column(sheet, unit, titles) for unit in marks.max_scores}
+        columns = {unit: column for unit, column in found.items() if column is not None}
+        if not columns:
+            raise SheetError("has no column for a unit; call its columns like the units, such as 04_training_loop or Unit 04")
+        left_out = [unit for unit in found if unit not in columns]
+        notes = [f"no column there for {', '.join(left_out)}, left out"] if left_out else []
+        for unit, column in columns.items():
+            if total := _TOTAL_POINTS.search(sheet.header[column]):
+                notes += _other_maximum(unit, total[1], marks.max_scores[unit])
+        return sheet, columns, notes
+
+
+_TOTAL_POINTS = re.compile(r"\s*\[Total Pts: (?:up to )?([\d.,]*)")
+"""What follows the title of a column in a file from Blackboard."""
 
 
 def _other_maximum(unit: str, text: str, max_score: float) -> list[str]:

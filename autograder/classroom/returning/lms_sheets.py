@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -9,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from autograder.contract.units import is_called
 
 if TYPE_CHECKING:
     from autograder.classroom.students import Student
@@ -26,13 +29,13 @@ class Sheet:
         header: names of its columns.
         rows: its other lines, each with as many cells as the header.
         delimiter: between cells.
-        byte_order_mark: whether the file begins with one, by which spreadsheets recognise UTF-8.
+        encoding: ``"utf-8"``; ``"utf-8-sig"`` or ``"utf-16"`` if it begins with a byte order mark.
     """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     delimiter: str = ","
-    byte_order_mark: bool = False
+    encoding: str = "utf-8"
 
     def column(self, name: str) -> int | None:
         """The index of the column with this name, ignoring case; None if there is none."""
@@ -47,23 +50,25 @@ class Sheet:
         rows = [tuple(cells.get((i, k), cell) for k, cell in enumerate(row)) for i, row in enumerate(self.rows)]
         return replace(self, rows=tuple(rows))
 
-    def text(self) -> str:
+    def data(self) -> bytes:
         """The contents of the file."""
         file = io.StringIO(newline="")
         csv.writer(file, delimiter=self.delimiter, lineterminator="\n").writerows([self.header, *self.rows])
-        return ("\ufeff" if self.byte_order_mark else "") + file.getvalue()
+        return file.getvalue().encode(self.encoding)
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a CSV file in UTF-8, with commas, semicolons or tabs.
+    """Read a CSV file in UTF-8, or in UTF-16 with a byte order mark, with commas, semicolons or tabs.
 
     Raises:
         SheetError: it is anything else, or a line has more cells than the header.
         OSError: it cannot be read.
     """
     data = path.read_bytes()
+    marks = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+    encoding = next((name for mark, name in marks.items() if data.startswith(mark)), "utf-8")
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(encoding)
         delimiter = max(",;\t", key=lambda candidate: len(_first_line(text, candidate)))
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
     except UnicodeDecodeError:
@@ -75,7 +80,7 @@ def read_sheet(path: Path) -> Sheet:
             raise SheetError(f"{path}: the line of {row[0]!r} has more cells than the header; export it again")
     width = len(header)
     padded = tuple((*row[:width], *[""] * (width - len(row))) for row in rows)
-    return Sheet(tuple(header), padded, delimiter, data.startswith(b"\xef\xbb\xbf"))
+    return Sheet(tuple(header), padded, delimiter, encoding)
 
 
 def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterable[Student]) -> dict[int, Student]:
@@ -109,7 +114,7 @@ def match_rows(sheet: Sheet, keys: Mapping[str, Sequence[str]], students: Iterab
 
 
 def unit_column(sheet: Sheet, unit: str, titles: Mapping[int, str]) -> int | None:
-    """The index of the column whose title is a unit's name, however its words are joined and with or without "unit" in front.
+    """The index of the column that is called like a unit, such as *Unit 04: Training loop*, *04_training_loop* or *Unit 4*.
 
     Args:
         sheet: the file.
@@ -122,7 +127,7 @@ def unit_column(sheet: Sheet, unit: str, titles: Mapping[int, str]) -> int | Non
     Raises:
         SheetError: there are several such columns.
     """
-    columns = [column for column, title in titles.items() if _words(title) == _words(unit)]
+    columns = [column for column, title in titles.items() if _calls(title, unit)]
     if len(columns) > 1:
         both = " and ".join(repr(sheet.header[column]) for column in columns)
         raise SheetError(f"{both} are both called like the unit {unit}; rename one")
@@ -146,8 +151,11 @@ def _students_by(attributes: Sequence[str], students: Iterable[Student]) -> dict
     return known
 
 
-def _words(title: str) -> str:
-    return re.sub(r"[\W_]+", "_", title.casefold()).strip("_").removeprefix("unit_")
+def _calls(title: str, unit: str) -> bool:
+    """Whether a title is a unit's name, with or without "unit" in front, its words joined anyhow; or "unit" and its number."""
+    words = re.sub(r"[\W_]+", "_", title.casefold()).strip("_")
+    name = words.removeprefix("unit_")
+    return name == unit or (name != words and is_called(unit, name))
 
 
 def _first_line(text: str, delimiter: str) -> list[str]:

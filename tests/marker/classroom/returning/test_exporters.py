@@ -122,9 +122,9 @@ def test_a_student_without_email_is_named_because_moodle_would_give_the_grade_to
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--format", "excel"], "unknown format 'excel'; choose one of nbgrader, canvas, moodle"),
+        (["--format", "excel"], "unknown format 'excel'; choose one of nbgrader, canvas, moodle, blackboard"),
         (["--units", "05"], f"no unit is called '05'; there are {ACCUMULATE}, {LOOP}"),
-        (["--missing-as-zero"], "--into and --missing-as-zero are for canvas and moodle"),
+        (["--missing-as-zero"], "--into and --missing-as-zero are for an LMS"),
         (["--db", "sqlite:///missing.db"], "missing.db: there is no such gradebook"),
         (["--db", "gradebook.db"], "'gradebook.db' is no address of a database"),
         (["--db", "mydb://x/y"], "mydb"),
@@ -220,9 +220,10 @@ def test_the_commands_in_the_documentation_run(school, tmp_path, monkeypatch):
     shutil.copytree(school, tmp_path / "my-class")
     (tmp_path / "exported.csv").write_text(CANVAS, encoding="utf-8")
     (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
+    (tmp_path / "gc_my-course.xls").write_text("Username\tUnit 4 [Total Pts: 10 Score] |1\nada\t\n", encoding="utf-16")
     monkeypatch.chdir(tmp_path)
     commands = [line for line in shell_lines("exports.md") if line.startswith("gradaccum classroom export ")]
-    assert len(commands) == 4
+    assert len(commands) == 5
     for command in commands:
         result = CliRunner().invoke(app, command.split()[2:])
         assert result.exit_code == 0, (command, result.output)

@@ -1,4 +1,4 @@
-"""Gradebooks exported by Canvas and Moodle are filled in, and everything else in them is unchanged."""
+"""Gradebooks exported by Canvas, Moodle and Blackboard are filled in, and everything else in them is unchanged."""
 
 from __future__ import annotations
 
@@ -48,6 +48,36 @@ def test_a_unit_that_canvas_does_not_know_gets_a_column_and_a_note(export, tmp_p
     _, rows, notes = export("--format", "canvas", "--into", "exported.csv", "--units", "03")
     assert [row[ACCUMULATE] for row in rows] == ["8", "8"]
     assert notes[0] == f"no assignment there is called {ACCUMULATE}; Canvas will ask what to do with the new column"
+
+
+@pytest.mark.parametrize("title", ["Unit 03 (9001)", "unit 3", "03 accumulate", "UNIT_03_Accumulate (1)"])
+def test_a_column_may_be_called_by_the_number_of_its_unit(export, tmp_path, title):
+    (tmp_path / "exported.csv").write_text(f"Student,ID,SIS Login ID,Section,{title},Week 3,3\nAda,1,ada,A,,,\n")
+    _, rows, _ = export("--format", "canvas", "--into", "exported.csv", "--units", "03")
+    assert rows == [
+        dict.fromkeys(("Week 3", "3"), "") | {"Student": "Ada", "ID": "1", "SIS Login ID": "ada", "Section": "A", title: "8"}
+    ]
+
+
+def test_a_grade_center_of_blackboard_is_filled_in_and_everything_else_kept(export, tmp_path):
+    loop, accumulate = "Unit 04: Training loop [Total Pts: 10 Score] |2114", "Unit 3 [Total Pts: up to 20 Score] |2115"
+    header = ("Last Name", "First Name", "Username", "Student ID", "Availability", "Total [Total Pts: 30 Score] |2113", loop)
+    lines = ["\t".join((*header, accumulate)), "Lovelace\tAda\tada\t7\tYes\t8\t\t", "Ng\tŽoë\tsomebody\t8\tYes\t5\t4\t"]
+    (tmp_path / "gc.xls").write_text("\n".join(lines) + "\n", encoding="utf-16")
+    code, _, notes = export("--format", "blackboard", "--into", "gc.xls")
+    assert code == 0
+    filled = (tmp_path / "out.csv").read_bytes().decode("utf-16").splitlines()
+    assert filled == [lines[0], "Lovelace\tAda\tada\t7\tYes\t8\t8.33333\t8", lines[2]]
+    assert notes[1:3] == [
+        f"{ACCUMULATE} has 20 points there and 8 here; set it to 8 there, or marks look better or worse than they are",
+        "not in gc.xls, so their marks are not in it: bob, eve, kim",
+    ]
+
+
+def test_blackboard_takes_no_file_that_it_has_not_made(export):
+    code, _, (problem,) = export("--format", "blackboard")
+    assert code == 2
+    assert "Blackboard takes only marks in a file that it has made; in Blackboard, choose Grade Center" in problem
 
 
 def test_a_grading_worksheet_of_moodle_is_filled_in_and_everything_else_kept(export, tmp_path):
