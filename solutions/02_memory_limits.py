@@ -361,11 +361,12 @@ explore("real_gpu")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. Nearly half of the memory, for 2% of the speed.
+# 1. Nearly half of the memory, for less than 3% of the speed.
 # 2. B = 16: a sixth of the memory that one large batch needs, at 93% of the speed. Below B = 8 each halving of B about halves
 #    the speed: the GPU is done with a micro-batch before Python has sent it the next operations.
 # </details>
-#
+
+# %% [markdown]
 # Some texts say that throughput stays the same, others that accumulation speeds training up. Neither is quite right:
 #
 # - **throughput stays the same only while micro-batches are large enough** to fill the device. Below that it falls;
@@ -380,7 +381,7 @@ explore("real_gpu")
 #
 # A recipe asks for updates of `effective_batch` samples. A micro-batch of B samples needs `fixed + per_sample * B` bytes, and
 # you have `budget` bytes. Write `plan_micro_batches(effective_batch, budget, fixed, per_sample)`: it returns the pair `(B, N)`,
-# two `int`s, with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
+# two integers, with the **largest** B that fits the budget and for which B × N is exactly `effective_batch`.
 #
 # What earns points:
 #

@@ -339,8 +339,8 @@ predict(
 # %% [markdown]
 # ## Explore: low-precision sums
 #
-# On the left is the error of a running sum after N additions, for three dtypes, on the right the sum itself, in the dtype you
-# choose. All axes are logarithmic.
+# On the left is the error of a running sum after N additions, for three dtypes. On the right is the sum itself, in the dtype
+# you choose: the mean of 32 such sums. All axes are logarithmic, and an error of 0 is drawn at the bottom.
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
 # 2. Press **Like gradients**. Real gradients differ and partly cancel. How does the error grow with N?
@@ -424,7 +424,7 @@ check(accumulate_in_float32)
 # Not graded.
 # %%
 predict(
-    "A model of 7 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
+    "Llama 2 with 6.74 billion parameters is kept in bfloat16, and its .grad with it. How much memory do the float32 sums of "
     "exercise 3 cost on top?",
     choices=("nothing: they replace .grad", "about 13 GB", "about 27 GB", "about 54 GB"),
     answer="about 27 GB",

@@ -450,7 +450,7 @@ check(breaks_equivalence)
 #   $1-(1-m)^{1/N}$ repairs the running mean, **not the gradient**. GroupNorm, LayerNorm and RMSNorm are exact.
 # - SyncBatchNorm pools statistics across ranks, **not across micro-batches over time**.
 # - **Optimizer state and weight decay are those of the large batch.** Compared with an update per micro-batch, momentum
-#   remembers N times as many samples; $\beta^N$ makes up for that, but changes lr / (1 − β).
+#   remembers N times as many samples; $\beta^N$ makes up for that, but changes how far a gradient moves the weights in all.
 # - **Adam, RMSprop and clipping can hide a wrong scale.** Check gradients, not curves.
 #
 # <details><summary>References</summary>

@@ -83,8 +83,8 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images (rows) and 32 texts (columns). Each row shows only those in
-# the loss from which that image gets its gradient. The middle shows the cosine between the encoders' accumulated
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). A row shows only those that enter
+# the loss from which its image gets a gradient. The middle shows the cosine between the encoders' accumulated
 # gradient and the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through
 # its encoder.
 #
@@ -150,14 +150,15 @@ with torch.no_grad():
 # 2. **with gradients**: encode one micro-batch again, and start backward from its features, with that gradient. Free its
 #    graph, and take the next.
 #
-# This method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
-#
 # <details><summary>Could the pass with gradients come first?</summary>
 #
 # Some descriptions say so. It cannot work: even the first micro-batch's gradient needs all features.
 # </details>
+
+# %% [markdown]
+# This method is known as a *gradient cache* ([Gao et al. 2021](https://arxiv.org/abs/2101.06983)).
 #
-# For this, autograd has to do two things that are new to you. A tensor without a graph can become a place where backward
+# For it, autograd has to do two things that are new to you. A tensor without a graph can become a place where backward
 # stops and leaves a gradient. And backward need not begin at a loss:
 
 # %%
@@ -283,11 +284,11 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
     found = gradients(GALLERY[slug], problem)
     times = [float(f.norm() / d.norm()) for f, d in zip(found, due, strict=True)]
     encoders = f"image encoder × {times[0]:.3f}  text encoder × {times[1]:.3f}"
-    print(f"{slug}\n  {encoders}  logit_scale × {times[2]:.3f}")
+    print(f"{slug}\n {encoders}  logit_scale × {times[2]:.3f}")
 
 # %% [markdown]
 # For the encoders it is the sum: each backward pass reaches **one** micro-batch's share of their gradient, and the shares add
-# up. For `logit_scale` it is neither. It multiplies the whole matrix, so it is in every pass and gets its **whole** gradient
+# up. For `logit_scale` it is neither. It scales the whole matrix, so it is in every pass and gets its **whole** gradient
 # N times.
 #
 # <details><summary>In open_clip itself, and with Adam or clipping</summary>
@@ -331,11 +332,11 @@ for name, again in {"as it is": second, "from the same random state": third}.ite
 # compared with what they replace:
 
 # %%
-print("                 forward passes  bytes of features  of activations")
+print("                forward passes  bytes of features  of activations")
 for method, label in {"local": "each alone", "cached": "cached features"}.items():
     cost = contrastive_negatives.measure(method, accumulation_steps=8)
-    print(f"{label:16} {cost.forwards:14.0f} {cost.features:18} {cost.activations:15}")
-print(f"one large batch  {1:14} {0:18} {cost.large_activations:15}")
+    print(f"{label:15} {cost.forwards:14.0f} {cost.features:18} {cost.activations:15}")
+print(f"one large batch {1:14} {0:18} {cost.large_activations:15}")
 
 # %% [markdown]
 # ## Exercise 2 · `accumulation_cost`

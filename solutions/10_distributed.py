@@ -163,7 +163,7 @@ predict(
 #
 # ```python
 # with model.no_sync():
-#     ...            # gradients are added to .grad here, and stay on this rank
+#     ...  # .grad adds up, and stays on this rank
 # ```
 #
 # The next backward that shares sends **everything that has accumulated in `.grad`**: its own gradient and those before it.

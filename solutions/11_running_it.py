@@ -129,7 +129,8 @@ for method in (Run.train_micro_batch, Run._update):
 #
 # To survive a power failure too, call `os.fsync` on the new file before `os.replace`.
 # </details>
-#
+
+# %% [markdown]
 # The four objects give you their states like this. (The scale you will see is so high that gradients overflow now
 # and then.)
 
@@ -375,8 +376,8 @@ check(RunMeter)
 # %% [markdown]
 # <details><summary>Hint 1: where to begin</summary>
 #
-# Keep three things in `self`: a sum of losses, a number of samples, and the time at which the window began. `update` resets all
-# three.
+# Besides the clock, keep three things in `self`: a sum of losses, a number of samples, and the time at which the window
+# began. `update` resets all three.
 # </details>
 #
 # <details><summary>Hint 2: which loss, and which time</summary>

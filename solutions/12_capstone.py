@@ -129,7 +129,8 @@ explore("run_drift")
 # 2. Window 5, the first after the stop: AdamW came back without its state. The losses differ visibly for two windows; at the
 #    end you can hardly tell.
 # </details>
-#
+
+# %% [markdown]
 # So this is how to check a loop: **run it next to the large batch, in float64, on something tiny, and look at the weights.**
 # The model has no dropout and no BatchNorm, so the two have to agree. Marking does the same.
 
@@ -316,7 +317,7 @@ with TemporaryDirectory() as folder:
 # may call your `train_window`, with `config.max_norm`. Take `config.micro_batch_size` as it is: choosing it is not part of
 # `train`. Compute in the model's full precision.
 #
-# Two more settings are about stopping. Both may be `None`; `stop_after` is only set where `checkpoint` is:
+# Two more settings are about stopping. Both may be `None`, but `stop_after` is set only if `checkpoint` is set, too.
 #
 # - `config.checkpoint` is the path of a file. **If it exists** when `train` is called, continue from it. Write the file only
 #   at a stop.

@@ -82,8 +82,8 @@ with gradaccum.watch(model, accumulation_steps=4) as seen:
 seen
 
 # %% [markdown]
-# Are these mistakes? Dividing losses by N is documented, so it is a choice. That it divides those of a shorter leftover by N,
-# too, is said nowhere. **Due** means that all tokens of a window, or all samples, count equally.
+# Are these mistakes? Dividing losses by N is documented, so it is a choice. That accelerate also divides the losses of a
+# shorter leftover by N is said nowhere. **Due** means that all tokens of a window, or all samples, count equally.
 
 # %% [markdown]
 # ## Explore: trainers of released libraries
@@ -101,8 +101,9 @@ explore("trainers")
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (In the
-#    first two the leftover waits for the next epoch, and in release 2 it then counts too much.)
+# 1. By N, which makes it the mean of means. Releases 3 and 5. In release 4 a condition was the wrong way round. (An epoch
+#    has ten micro-batches. In the first two releases the last two wait for the next epoch, and in release 2 they then count
+#    too much.)
 # 2. No. Its losses are added up again, and never divided.
 # 3. To less than 1. It divides by one token too many for each sequence, here one per micro-batch: the first is counted,
 #    although it is not a target.

@@ -141,8 +141,7 @@ def judge_calls(
         return _any_fits(formulas, calls, observations, (tolerance, absolute))
 
     def first_fit(formulas: Mapping[str, Formula | tuple[Formula, ...]], calls: Mapping[str, CallTrial]) -> str:
-        passed = {name: trial for name, trial in trials.items() if not results[part_of(name)]}
-        fitting = [key for key, several in formulas.items() if fits(several, {**calls, **passed})]
+        fitting = [key for key, several in formulas.items() if fits(several, calls)]
         # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
         wider = next((key for key in fitting if fits(formulas[key], trials)), "")
         # A function that raises an error whatever it is given tells nothing about when it would do so.
@@ -153,7 +152,9 @@ def judge_calls(
         for part, problem in results.items()
         if problem
     }
-    named = {part: first_fit(wrong, calls) for part, calls in lost.items()}
+    # A name says what the function does; calls that are right although it would make them wrong contradict it.
+    passed = {name: trial for name, trial in trials.items() if not results[part_of(name)]}
+    named = {part: first_fit(wrong, {**calls, **passed}) for part, calls in lost.items()}
     unnamed = [calls for part, calls in lost.items() if not named[part]]
     # A sentence that describes all that was lost is truer than a name for a part of it.
     whole = first_fit(described, ChainMap(*lost.values())) if unnamed else ""

@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import functools
 import gc
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -157,7 +158,8 @@ class Panel(widgets.VBox):
         edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if self.error else ""
         role = 'role="alert"' if self.error else 'aria-live="polite"'
         style = f"{edge}max-width:{max(self._size[0], 560)}px;{CAPTION}"
-        self._words.value = f'<p {role} style="{style}">{escape(self.caption)}</p>'
+        words = re.sub(r"(?<=\d)e-(?=\d)", "e\N{NON-BREAKING HYPHEN}", escape(self.caption))  # a number stays on one line
+        self._words.value = f'<p {role} style="{style}">{words}</p>'
         self._code.value = listing_html(self._listing, self.phenomenon.max_lines()) if self._listing else ""
 
     @property

@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4", "scattered 5")
 LINES = ("exact 0", "exact 1", "exact 2", "exact 3", "exact 4", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(18)), tuple(f"full {k}" for k in range(7))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(18)), tuple(f"full {k}" for k in range(8))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -94,6 +94,12 @@ PROMISES = {
                 "plan_micro_batches_in_32_bits",
             ),
             Promise("last byte", "a micro-batch that needs exactly the budget fits", FULL, "plan_micro_batches_strict"),
+            Promise(
+                "last sample",
+                "a micro-batch that needs exactly the budget fits",
+                ("full 7",),
+                "plan_micro_batches_refuses_a_sample_that_needs_the_budget",
+            ),
             Promise(
                 "whole numbers", "All four arguments are whole numbers", ("largest 12",), "plan_micro_batches_divides_floats"
             ),

@@ -2,7 +2,7 @@
 
 EXERCISE = "plan_micro_batches"
 MISTAKES = ("single-sample-not-tried",)
-LOST = ("largest",)
+LOST = ("full", "largest")
 
 
 def plan_micro_batches(effective_batch, budget, fixed, per_sample):
