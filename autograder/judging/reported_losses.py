@@ -56,6 +56,10 @@ def loss_mistakes(problem: Problem, returned: Losses) -> tuple[str, ...]:
     return ()
 
 
+UNASKED = "What you return can be judged once the step of the optimizer that you are given makes the updates."
+"""Said of wrong numbers where the optimizer was not asked for any update: parameters that were moved otherwise change them."""
+
+
 def losses_in_words(returned: Losses, due: Losses, weights: Losses | None = None) -> str:
     """How the losses that were returned follow from those due, as a sentence to append; empty if in no known way.
 

@@ -13,6 +13,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial
 from autograder.judging.large_batches import JOINED, MOVES_NOTHING, NOT_ONE_EACH, large_batch_gradients
 from autograder.judging.number_relations import rows_in_words
+from autograder.judging.reported_losses import UNASKED
 from autograder.support.counted import counted
 
 T = TypeVar("T", ClipTrial, AmpTrial)
@@ -174,6 +175,8 @@ def norms_message(seen: Observation, due: Observation, tolerance: float) -> str:
     if [len(row) for row in seen.facts["losses"]] != [len(row) for row in due.facts["losses"]]:
         return "The list you return does not have one number for each window."
     if not _same_norms(seen.facts["losses"], due.facts["losses"], tolerance):
+        if not seen.facts["update_epochs"]:
+            return UNASKED
         words = rows_in_words(seen.facts["losses"], due.facts["losses"], "Each of your norms", tolerance)
         return f"The numbers returned are not the norms of the windows' gradients before clipping.{words and f' {words}'}"
     return ""

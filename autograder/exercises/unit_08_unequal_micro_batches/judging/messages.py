@@ -19,7 +19,7 @@ from autograder.judging.large_batches import (
     window_gradient,
 )
 from autograder.judging.left_behind import kept_message
-from autograder.judging.reported_losses import Losses, losses_in_words, same_numbers
+from autograder.judging.reported_losses import UNASKED, Losses, losses_in_words, same_numbers
 from autograder.judging.token_loops import (
     is_nan_somewhere,
     losses_after_updates,
@@ -43,6 +43,8 @@ def movements_message(trial: TokenLoopTrial, seen: Observation) -> str:
     due = movements_of(trial)
     if len(seen.tensors["movements"]) > len(due):
         return f"Your loop makes {counted(len(seen.tensors['movements']), 'update')} where {len(due)} are due."
+    if not len(seen.tensors["movements"]):
+        return "No update is made by the step of the optimizer that you are given."
     if not close(seen.tensors["movements"].to(due), due, trial.problem.dtype):
         return "The updates are not those of the mean over each window's tokens."
     return ""
@@ -59,6 +61,8 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
         return "Your list does not have one loss for each window" + _lengths_in_words(seen.facts["losses"], due)
     if same_numbers(seen.facts["losses"], due):
         return ""
+    if not seen.facts["update_epochs"]:
+        return UNASKED
     words = losses_in_words(seen.facts["losses"], due, window_tokens(trial.problem)).replace("samples", "tokens")
     if same_numbers(seen.facts["losses"], losses_in_evaluation(trial.problem)):
         words = " They are those that the model has in evaluation mode."
