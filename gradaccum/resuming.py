@@ -97,7 +97,7 @@ class Run:
         return self.problem.is_open(self.position)
 
     def train_micro_batch(self) -> float:
-        """Train on a micro-batch; the last of a window also updates."""
+        """Train on a micro-batch; update after a window's last."""
         problem, size = self.problem, self.problem.micro_batch_size
         done = self.position % problem.micro_batches
         if done == 0 and problem.shuffled:

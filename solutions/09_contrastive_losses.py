@@ -83,8 +83,8 @@ print(f"loss of these 4 pairs: {loss.item():.3f}")
 # %% [markdown]
 # ## Explore: who is compared with whom
 #
-# On the left are the similarities of 32 images (rows) and 32 texts (columns). A row shows only those that enter
-# the loss from which its image gets a gradient. The middle shows the cosine between the encoders' accumulated
+# On the left are the similarities of 32 images (rows) and 32 texts (columns). Each row shows only the similarities that
+# enter its image's loss. The middle shows the cosine between the encoders' accumulated
 # gradient and the large batch's. On the right are the bytes needed and, below them, how many times a sample goes through
 # its encoder.
 #
@@ -301,8 +301,8 @@ for slug in ("temperature-times-n", "window-loss-over-n"):
 # %% [markdown]
 # ## Both passes must make the same features
 #
-# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes others, it is not
-# theirs. Dropout draws new numbers each time:
+# The gradient with respect to the features belongs to those of the *first* pass. If the second pass makes other
+# features, that gradient is not theirs. Dropout draws new numbers each time:
 
 # %%
 dropping = nn.Sequential(encode_image, nn.Dropout(0.1))

@@ -292,7 +292,7 @@ explore("run_dashboard")
 # - the **effective batch size** and the **rate** that the update used;
 # - the **peak** of memory, not what is left after the update (`torch.cuda.max_memory_allocated()` on a GPU).
 #
-# Write numbers, never tensors: a loss that you keep keeps its graph. After `backward()` that is a skeleton without
+# Write numbers, never tensors: a loss that you keep holds on to its graph. After `backward()` that is a skeleton without
 # activations. But a validation loss computed without `torch.no_grad()` holds them all:
 
 # %%

@@ -34,7 +34,7 @@ def complain(command: str, problem: str) -> None:
 
 
 @contextlib.contextmanager
-def one_line_on_errors(command: str) -> Iterator[None]:
+def one_line_on_errors(command: str, on_ctrl_c: str = "start it again and it goes on") -> Iterator[None]:
     """Print expected errors to stderr in a line each and exit with status 2; on Ctrl-C print a line and exit with 130."""
     from autograder.classroom.grading.class_to_mark import GradingError
     from autograder.classroom.grading.jobs import WorkersError
@@ -45,7 +45,7 @@ def one_line_on_errors(command: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        reasons, status = ["stopped; start it again and it goes on"], 130
+        reasons, status = [f"stopped; {on_ctrl_c}"], 130
     except OSError as error:
         reasons = [os_trouble(error)]
     except (ValueError, GradingError, ReleaseError, WorkersError, ChildError) as error:

@@ -129,7 +129,11 @@ def grade(
     from autograder.classroom.grading.terminal_output import print_summary
     from autograder.support.interrupts import stoppable
 
-    with one_line_on_errors("grade"), stoppable() as stop_if_asked:
+    if again:
+        on_ctrl_c = "with --again it begins from the start, without it goes on with what is new"
+    else:
+        on_ctrl_c = "start it again and it goes on"
+    with one_line_on_errors("grade", on_ctrl_c), stoppable() as stop_if_asked:
         marked_class = ClassToMark(directory, db, device, sandbox)
         wanted = pick_units_of_class(directory, units)
         with marked_class.locked():

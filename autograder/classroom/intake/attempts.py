@@ -129,7 +129,12 @@ class AttemptReader:
             if found:
                 return Owner(tuple(dict.fromkeys(self._students.owner(claim) for claim in found)), found[0], place)
             repository = not last and bool(unit_named(name))  # the student has chosen what follows the unit
-            if (student := self._students.named(_plain(name), alone=repository)) is not None:
+            try:
+                student = self._students.named(_plain(name), alone=repository)
+            except UnknownStudentError as error:
+                line = f"{ending_removed(name)},ID"
+                raise UnknownStudentError(f"{error}; or add the line {line} to {self._students.table}") from None
+            if student is not None:
                 return Owner((student,), Claim(name), place)
             if not last and _plain(name) and self._students.roster and self._folder_names_students(inside):
                 advice = f"as names beside it do; rename it after the student's id, or {ADD_OR_LEAVE}"

@@ -24,6 +24,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
     update_message,
     uses_no_rate,
 )
+from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import OTHER_SIZES
 from autograder.exercises.unit_01_batches_and_gradients.observing import OTHER_SEED, BatchTrial
 from autograder.judging.failures import first_failure
 from gradaccum.diagnosis.catalogue import mistake
@@ -82,10 +83,10 @@ def ends_fit_best(trial: BatchTrial) -> bool:
 
 @torch.no_grad()
 def some_cost_nothing(trial: BatchTrial) -> bool:
-    """Whether the loss of at least one sample is zero, and that of at least two is not."""
+    """Whether the loss of some samples is zero, and a division by the number of the others is not taken for another mistake."""
     model, samples = trial.exact()
     free = [float(trial.loss_fn(model(x), y)) == 0 for x, y in samples]
-    return any(free) and free.count(False) > 1
+    return free.count(False) not in (0, 1, len(free) - 1, len(free), *OTHER_SIZES)
 
 
 @torch.no_grad()

@@ -102,6 +102,15 @@ def test_a_keyboard_interrupt_ends_it_with_a_message_and_the_next_run_goes_on(co
     finish(course, expected, course.marks())
 
 
+def test_a_keyboard_interrupt_of_marking_all_again_says_what_goes_on_and_what_begins_anew(course):
+    course.hand_in_many(3, pause=PAUSE)
+    process = course.fork("--again")
+    course.wait_for_marks(process, 1)
+    process.send_signal(signal.SIGINT)
+    words = "stopped; with --again it begins from the start, without it goes on with what is new"
+    assert words in ended(process).complaints
+
+
 def test_on_a_cluster_workers_share_the_work_of_a_dead_one_and_a_dead_scheduler_is_named(course, tmp_path):
     expected = course.hand_in_many(5, pause=PAUSE)
     with running_cluster(tmp_path, 2) as (address, scheduler, cluster_workers):
