@@ -387,8 +387,9 @@ check(train)
 # %% [markdown]
 # ## The run
 #
-# Now train for real, with your functions: the whole text, four times, within the budget. Press **Train**. It takes less than
-# 90 seconds on two idle CPU cores. With a GPU you can choose a larger run, too.
+# Now train for real, with your functions: the whole text, four times, within the budget. (The picture adds to it what the
+# weights, their gradients and AdamW's state need.) Press **Train**. It takes less than 90 seconds on two idle CPU cores.
+# With a GPU you can choose a larger run, too.
 
 # %%
 live_run(train, pick_micro_batch_size)

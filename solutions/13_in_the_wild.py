@@ -199,7 +199,7 @@ check(name_those_trainers)
 #
 # <details><summary>Hint 3: measured numbers</summary>
 #
-# `share == 1 / 4` is rarely true of a measured number. `abs(share - 1 / 4) < 1e-3` is.
+# `share == 1 / 4` is rarely true of a measured number. Write `abs(share - 1 / 4) < 1e-3` instead.
 # </details>
 
 # %% [markdown]
