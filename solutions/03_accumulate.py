@@ -176,8 +176,9 @@ for divide in (True, False):
 # ## Do old gradients go stale?
 #
 # Some say that the first micro-batch's gradient is out of date by the time of the update. Measure it: take the gradient of
-# micro-batch 1, let the whole window go by, and take it again. Then do the same across an update. (The `batch_gradient`
-# imported above works like that of unit 01, but takes a micro-batch as one pair and returns a single vector.)
+# micro-batch 1, let the whole window go by (the micro-batches of one update), and take it again. Then do the same across an
+# update. (The `batch_gradient` imported above works like that of unit 01, but takes a micro-batch as one pair and returns a
+# single vector.)
 
 # %%
 model.zero_grad()

@@ -339,8 +339,8 @@ predict(
 # %% [markdown]
 # ## Explore: low-precision sums
 #
-# On the left is the error of a running sum after N additions, for three dtypes. On the right is the sum itself, in the dtype
-# you choose: the mean of 32 such sums. All axes are logarithmic, and an error of 0 is drawn at the bottom.
+# On the left is the error of a running sum after N additions, for three dtypes. On the right, in the dtype you
+# choose, is the sum itself, averaged over 32 such sums. All axes are logarithmic, and an error of 0 is drawn at the bottom.
 #
 # 1. Where does bfloat16 stop growing? Where does float16?
 # 2. Press **Like gradients**. Real gradients differ and partly cancel. How does the error grow with N?

@@ -148,6 +148,7 @@ def grade(
         complain("grade", complaint)
     marked, unchanged = ({(one.student, one.unit) for one in ones} for ones in (outcome.marked, outcome.unchanged))
     remarks += late_work.remarks((marked | unchanged).__contains__, untimed_wanted=marked.__contains__)
+    remarks += marked_class.without_submission(wanted, names_in(students))
     remarks += points.still_by_hand(marked.__contains__) if points else []
     remarks += [COSTS_NOTHING] if not late_work.costs and marked & late_work.late.keys() else []
     for remark in remarks:
@@ -208,11 +209,11 @@ def export(
         str, typer.Option("--format", metavar="nbgrader|canvas|moodle|blackboard", help="Who is to read it.")
     ] = "nbgrader",
     to: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="By default grades.csv, canvas.csv or moodle.csv of the class.")
+        Path | None, typer.Option(metavar="FILE", help="By default a file of the class, such as grades.csv or canvas.csv.")
     ] = None,
     units: Units = None,
     into: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A gradebook exported from Canvas or Moodle, to be filled in.")
+        Path | None, typer.Option(metavar="FILE", help="A gradebook that the LMS exported, to be filled in.")
     ] = None,
     missing_as_zero: Annotated[
         bool, typer.Option("--missing-as-zero", help="A unit that was due and not handed in counts as 0.")
@@ -282,19 +283,26 @@ def report(
 def forget(
     directory: ClassDirectory,
     student: Annotated[str, typer.Argument(metavar="STUDENT", help="The id of a student who has left.")],
+    units: Annotated[
+        list[str] | None, typer.Option(metavar="LIST", help="Only what is of these units; the student stays in the class.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
     db: Database = "",
 ) -> None:
-    """Delete everything about a student: what they handed in, marks, feedback, and their entry in the gradebook."""
+    """Delete everything about a student, or about a unit of one: what was handed in, marks, feedback, the gradebook's entry."""
     from autograder.classroom.forget import forget as delete
     from autograder.classroom.forget import kept_of
 
     with locked_class("forget", directory, db) as marked_class:
         marked_class.refuse_unknown([student])
-        kept = kept_of(marked_class, student)
-        places = [str(seen_from_here(path, directory)) for path in kept.folders]
+        kept = kept_of(marked_class, student, pick_units_of_class(directory, units) if units else ())
+        places = [str(seen_from_here(path, directory)) for path in kept.places]
         places += [f"rows of {seen_from_here(path, directory)}" for path in kept.tables]
-        typer.echo("\n  ".join([student, *places, *(["their entry in the gradebook"] if kept.student else [])]))
+        if kept.units is None:
+            places += ["their entry in the gradebook"] if kept.student else []
+        else:
+            places += [f"the marks of {unit} in the gradebook" for unit in kept.units]
+        typer.echo("\n  ".join([student, *(places or ["nothing"])]))
         if not yes and not typer.confirm("Delete all of this for good?"):
             typer.echo("nothing was deleted")
             raise typer.Exit(1)

@@ -48,7 +48,7 @@ def note_in_time(marked_class: ClassToMark, unit: str) -> int:
 
 
 def drop_exercise(marked_class: ClassToMark, unit: str, exercise: str, reason: str) -> None:
-    """Leave an exercise out of everything that adds up points.
+    """Leave an exercise out of everything that adds up points. Without a reason, one that was given before stays.
 
     Raises:
         ValueError: there is no such exercise, or nothing else in its unit gives points.
@@ -61,7 +61,7 @@ def drop_exercise(marked_class: ClassToMark, unit: str, exercise: str, reason: s
         raise ValueError(f"{unit} has no exercise {exercise!r}; there are {', '.join(cells)}")
     if not any(points for name, points in cells.items() if name != exercise and (unit, name) not in reasons):
         raise ValueError(f"nothing would give points in {unit} without {exercise}; leave the unit out of exports instead")
-    _write_dropped(marked_class, reasons | {(unit, exercise): reason})
+    _write_dropped(marked_class, reasons | {(unit, exercise): reason or reasons.get((unit, exercise), "")})
 
 
 def restore_exercise(marked_class: ClassToMark, unit: str, exercise: str) -> None:

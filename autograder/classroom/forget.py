@@ -1,13 +1,14 @@
-"""Deletes everything that a class holds about a student who has left: files, rows of tables, and what the gradebook knows."""
+"""Deletes what a class holds about a student who has left, or about one unit of a student: files, rows of tables, marks."""
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import InvalidEntry
+from nbgrader.api import Assignment, InvalidEntry, SubmittedAssignment
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -35,21 +36,28 @@ TABLES = (DEADLINES, FILE_OWNERS, REGRADES)
 
 @dataclass(frozen=True)
 class Kept:
-    """What a class holds about one student.
+    """What a class holds about one student, or about some units of one.
 
     Attributes:
-        folders: of the student's files: what was handed in, now and earlier, marked notebooks, feedback, marks.
+        places: folders and files: what was handed in, now and earlier, marked notebooks, feedback, marks.
         student: as the gradebook knows them; None if it does not.
         tables: of the class, with rows about the student.
+        units: with marks in the gradebook, if only these are to be deleted; None if the student is.
     """
 
-    folders: tuple[Path, ...]
+    places: tuple[Path, ...]
     student: Student | None
     tables: tuple[Path, ...]
+    units: tuple[str, ...] | None = None
 
 
-def kept_of(marked_class: ClassToMark, student: str) -> Kept:
+def kept_of(marked_class: ClassToMark, student: str, units: Sequence[str] = ()) -> Kept:
     """What the class holds about a student; nothing is changed.
+
+    Args:
+        marked_class: the class.
+        student: an id.
+        units: what is about these only, without the tables, which hold decisions; about everything if empty.
 
     Raises:
         NoGradebookError: the gradebook cannot be read.
@@ -59,6 +67,9 @@ def kept_of(marked_class: ClassToMark, student: str) -> Kept:
     parents = [step_folder(course, step) for step in steps]
     parents += [directory / "submitted-earlier", marked_class.store.folder]
     folders = tuple(folder for parent in parents if (folder := parent / student).is_dir() and not folder.is_symlink())
+    if units:
+        places = [path for folder in folders for unit in units for path in sorted(folder.glob(f"{unit}*"))]
+        return Kept(tuple(places), _known(course, student), (), tuple(_submitted(course, student, units)))
     tables = tuple(table.path(course) for table in TABLES if any(row["student"] == student for row in table.rows(course)))
     return Kept(folders, _known(course, student), tables)
 
@@ -80,16 +91,33 @@ def forget(marked_class: ClassToMark, student: str, kept: Kept) -> tuple[Path, .
         rows = table.rows(marked_class.coursedir)
         if any(row["student"] == student for row in rows):
             table.write(marked_class.coursedir, (row.cells for row in rows if row["student"] != student))
-    for folder in kept.folders:
-        shutil.rmtree(folder)
+    for place in kept.places:
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
     if kept.student:
         with open_gradebook(marked_class.coursedir.db_url) as gradebook:
             try:
-                gradebook.remove_student(student)
+                for unit in kept.units or ():
+                    gradebook.remove_submission(unit, student)
+                if kept.units is None:
+                    gradebook.remove_student(student)
             except (SQLAlchemyError, InvalidEntry) as error:
                 trouble = f"{database_name(marked_class.coursedir.db_url)}: {database_trouble(error)}"
                 raise NoGradebookError(f"{student} is still in the gradebook: {trouble}") from None
     return _mentions(marked_class.directory, kept.student or Student(student))
+
+
+def _submitted(course: CourseDirectory, student: str, units: Sequence[str]) -> list[str]:
+    """Those of these units of which the gradebook has a submission of the student."""
+    if not gradebook_exists(course.db_url):
+        return []
+    with open_gradebook(course.db_url) as gradebook:
+        found = gradebook.db.query(Assignment.name).join(
+            SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id
+        )
+        return [name for (name,) in found.filter(SubmittedAssignment.student_id == student) if name in units]
 
 
 def _known(course: CourseDirectory, student: str) -> Student | None:
@@ -107,4 +135,4 @@ def _mentions(directory: Path, student: Student) -> tuple[Path, ...]:
     pattern = re.compile("|".join(rf"(?<![^\W_]){text}(?![^\W_])" for text in texts if text).encode())
     files = [path for path in sorted(directory.glob("*")) if path.is_file() and path.suffix not in (".db", ".py", ".lock")]
     files = [path for path in files if path.stat().st_size <= MAX_SEARCHED_BYTES]
-    return tuple(path for path in files if pattern.search(path.read_bytes()))
+    return tuple(path for path in files if pattern.search(path.read_bytes().replace(b"\0", b"")))  # UTF-16 has zeros in between

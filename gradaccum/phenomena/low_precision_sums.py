@@ -145,7 +145,7 @@ def _draw_errors(axes: Axes, result: Result) -> None:
         chosen = name == result.settings.precision
         values = result.error(name).clamp(min=NOWHERE)
         axes.plot(result.counts, values, markersize=5 if chosen else 3, linewidth=2 if chosen else 1, **look)
-    _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "10⁻⁶", "0.1%", "100%"])
+    _log_axes(axes, (NOWHERE / 2, 30), [1e-9, 1e-6, 1e-3, 1], ["0", "0.0001%", "0.1%", "100%"])
     axes.axvline(result.settings.count, color=GREY, linewidth=0.8)
     place: Style = {"fontsize": 9, "transform": axes.transAxes}
     for k, (name, look) in enumerate(LOOKS.items()):
@@ -155,7 +155,7 @@ def _draw_errors(axes: Axes, result: Result) -> None:
 
 def _draw_sums(axes: Axes, result: Result) -> None:
     name = result.settings.precision
-    tidy(axes, f"The sum in {name}", "N, micro-batches added up", "mean of the sums", y_away=40)
+    tidy(axes, f"The sum in {name}", "N, micro-batches added up", "mean of 32 sums", y_away=40)
     axes.plot(result.counts, result.exact.mean(1), color="black", linestyle="--", linewidth=1)
     axes.plot(result.counts, result.sums[name].mean(1), markersize=5, linewidth=2, **LOOKS[name])
     _log_axes(axes, (0.3, 9000), [1, 16, 256, 4096], ["1", "16", "256", "4,096"])

@@ -122,6 +122,19 @@ class ClassToMark:
                 complaints.append(f"{place}: holds {there}, but no {unit}.ipynb; rename the notebook")
         return found, complaints
 
+    def without_submission(self, units: Sequence[str] = (), students: Sequence[str] = ()) -> list[str]:
+        """A line for each unit of which marks are kept of submissions that are not there any more."""
+        gone: dict[str, list[str]] = {}
+        for student, unit in self.store.submissions():
+            wanted = unit in (units or UNITS) and (not students or student in students)
+            if wanted and not (self.submitted / student / unit / f"{unit}.ipynb").exists():
+                gone.setdefault(unit, []).append(student)
+        advice = f"the marks still count; to take them back, give forget {self.directory} STUDENT --units"
+        return [
+            f"{unit} is marked, but not in {self.submitted} any more, of {', '.join(ids)}; {advice} {unit[:2]}"
+            for unit, ids in sorted(gone.items())
+        ]
+
     def refuse_unknown(self, students: Sequence[str]) -> None:
         """Raise if one of these ids is neither in the gradebook nor the name of a folder of submissions or marks.
 

@@ -125,7 +125,8 @@ def newest_attempts(
         groups = _by_student_and_unit(
             _attempts(files, AttemptReader(files, students, unit), sorted_out), sorted_out, students.table
         )
-    return {key: _that_counts(group) for key, group in groups.items()}, sorted_out.result(students).unrecognised
+        newest = {key: _that_counts(group) for key, group in groups.items()}
+    return newest, sorted_out.result(students).unrecognised
 
 
 def _class(directory: Path, source: Path, unit: str | None, db_url: str) -> tuple[CourseDirectory, Students]:

@@ -327,6 +327,8 @@ def test_a_dropped_exercise_gives_no_points_in_any_export_until_it_counts_again(
     _, rows, notes = export("--format", "canvas", directory=late_school)
     assert by(rows, "SIS Login ID", LOOP) == {"": ("8",), "ada": ("7.33333",), "bob": ("5",), "eve": ("",), "kim": ("",)}
     assert notes[0] == f"prose of {LOOP} does not count, so left out"
+    do("drop", "04", "prose")
+    assert do("drop")[0] == [f"prose of {LOOP} does not count: It was unclear."]
     do("drop", "04", "prose", "--undo")
     assert export("--format", "canvas", directory=late_school)[1] == before
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 
 import pytest
 from typer.testing import CliRunner
 
 from autograder.classroom.commands import app
+from autograder.classroom.gradebook.database import open_gradebook
 from autograder.classroom.gradebook.enrolment import enrol, enrolled
 from autograder.classroom.grading.class_to_mark import ClassToMark
 from autograder.classroom.students import Student
@@ -69,6 +71,34 @@ def test_an_archive_for_an_lms_that_names_the_student_is_listed(of_two):
     assert "feedback.zip still names ada" in said.complaints
     assert "canvas.zip still names ada" in said.complaints
     assert "other.csv" not in said.complaints
+
+
+def test_a_file_in_utf_16_that_names_the_student_is_listed(of_two):
+    (of_two.directory / "blackboard.xls").write_text("Username\tUnit 4\nada\t10\n", encoding="utf-16")
+    assert "blackboard.xls still names ada" in of_two.do("forget", "ada", "--yes").complaints
+
+
+def test_one_unit_of_a_student_is_taken_back_and_the_student_stays(of_two):
+    (of_two.directory / "submitted" / "ada" / "04_training_loop").mkdir()
+    marked_class = ClassToMark(of_two.directory)
+    said = of_two.do("forget", "ada", "--units", of_two.unit, "--yes")
+    assert f"  the marks of {of_two.unit} in the gradebook" in said.output.splitlines()
+    left = {path.relative_to(of_two.directory).parts[0] for path in of_two.directory.rglob("*/ada/*")}
+    assert left == {"submitted"}
+    with open_gradebook(marked_class.coursedir.db_url) as gradebook:
+        assert [one.student.id for one in gradebook.assignment_submissions(of_two.unit)] == ["bob"]
+        assert [student.id for student in gradebook.students] == ["ada", "bob"]
+
+
+def test_marks_without_a_submission_are_named_with_how_to_take_them_back(of_two):
+    (of_two.directory / "marks" / "ada" / f"{of_two.unit}.json").write_text("{}")
+    shutil.rmtree(of_two.directory / "submitted" / "ada")
+    (line,) = ClassToMark(of_two.directory).without_submission()
+    assert line.startswith(f"{of_two.unit} is marked, but not in ")
+    assert line.endswith(
+        f"of ada; the marks still count; to take them back, give forget {of_two.directory} STUDENT --units {of_two.unit[:2]}"
+    )
+    assert ClassToMark(of_two.directory).without_submission(students=["bob"]) == []
 
 
 def test_nothing_is_deleted_without_a_yes(of_two):

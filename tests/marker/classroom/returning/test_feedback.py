@@ -169,6 +169,18 @@ def test_the_page_is_named_after_the_newest_attempt(feedback, download):
 
 
 @pytest.mark.usefixtures("made_at_once")
+def test_the_page_is_named_after_the_newest_attempt_that_can_be_read(feedback, download, tmp_path):
+    names = f"lovelaceada_12345_100_{UNIT}.ipynb", f"noycebob_222_101_{UNIT}.ipynb"
+    source = Path(download(*names))
+    with zipfile.ZipFile(tmp_path / "canvas.zip", "w") as archive:
+        for name in names:
+            archive.write(source / name, name)
+        archive.writestr(f"lovelaceada_12345_103_{UNIT}-1.ipynb", b"")
+    status, pages, _ = feedback("--from", tmp_path / "canvas.zip")
+    assert (status, list(pages)) == (0, [name.replace(".ipynb", ".html") for name in names])
+
+
+@pytest.mark.usefixtures("made_at_once")
 def test_two_people_with_the_same_name_get_no_pages(feedback, download):
     source = download(
         f"Ada Lovelace_11_assignsubmission_file_{UNIT}.ipynb", f"Ada Lovelace_12_assignsubmission_file_{UNIT}.ipynb"
