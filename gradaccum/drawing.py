@@ -6,7 +6,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -142,6 +142,22 @@ def tidy(axes: Axes, title: str = "", x: str = "", y: str = "", y_away: float = 
     axes.yaxis.set_label_coords(-y_away / width, 0.5)
     axes.tick_params(labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def label_columns(axes: Axes, labels: Mapping[float, str]) -> None:
+    """Texts below the x axis, in place of ticks: of these each is five artists, and takes as long as six texts."""
+    axes.set_xticks([])
+    below = -4 * axes.figure.dpi / (72 * axes.bbox.height)
+    for x, text in labels.items():
+        axes.text(x, below, text, transform=axes.get_xaxis_transform(), ha="center", va="top", fontsize=8.5)
+
+
+def label_rows(axes: Axes, labels: Mapping[float, str]) -> None:
+    """Texts to the left of the y axis, in place of ticks, as :func:`label_columns` makes them below the other."""
+    axes.set_yticks([])
+    left = -4 * axes.figure.dpi / (72 * axes.bbox.width)
+    for y, text in labels.items():
+        axes.text(left, y, text, transform=axes.get_yaxis_transform(), ha="right", va="center_baseline", fontsize=8.5)
 
 
 def bar(place: float, low: float, high: float, width: float = 0.72) -> list[tuple[float, float]]:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from gradaccum.drawing import LABEL, PALE_BLUE, bar, tidy
+from gradaccum.drawing import LABEL, PALE_BLUE, bar, label_columns, tidy
 from gradaccum.phenomena import control
 from gradaccum.theme import BLUE, GREY, VERMILLION
 
@@ -185,4 +185,4 @@ def _shades(result: Result) -> list[str]:
 
 
 def _name_cuts(axes: Axes, measured: tuple[Measurement, ...]) -> None:
-    axes.set_xticks(range(len(measured)), [f"B={one.size}\nN={one.accumulation_steps}" for one in measured], fontsize=8.5)
+    label_columns(axes, {k: f"B={one.size}\nN={one.accumulation_steps}" for k, one in enumerate(measured)})

@@ -16,7 +16,7 @@ from gradaccum.capstone.config import Config
 from gradaccum.capstone.model import CharGPT, token_loss
 from gradaccum.capstone.run import Run
 from gradaccum.capstone.variants import MISTAKES, RIGHT, RunVariant, Window, joined, train_window
-from gradaccum.drawing import BAND, Style, tidy
+from gradaccum.drawing import BAND, Style, label_columns, tidy
 from gradaccum.loops import windows
 from gradaccum.phenomena import control
 from gradaccum.problems import flat_parameters
@@ -234,7 +234,8 @@ def _draw_losses(axes: Axes, result: Result) -> None:
     tidy(axes, "Loss on the whole text", "windows so far", "", y_away=38)
     axes.plot(result.large_losses, color=GREEN, linestyle="--", marker="s", markersize=7, markerfacecolor="white")
     axes.plot(result.losses, linewidth=1.1, markersize=4.5, **_look(result))
-    axes.set(xlim=(-0.3, len(result.distances) + 0.3), ylim=(2.2, 4.4), xticks=range(0, len(result.distances) + 1, 3))
+    axes.set(xlim=(-0.3, len(result.distances) + 0.3), ylim=(2.2, 4.4))
+    label_columns(axes, {number: str(number) for number in range(0, len(result.distances) + 1, 3)})
     axes.set_yticks([2.5, 3, 3.5, 4])
     text: Style = {"fontsize": 9, "transform": axes.transAxes}
     axes.text(0.04, 0.12, "□ large batches", color=GREEN, **text)
@@ -244,16 +245,16 @@ def _draw_losses(axes: Axes, result: Result) -> None:
 def _draw_distances(axes: Axes, result: Result) -> None:
     tidy(axes, "Distance from large batches / distance covered", "windows so far", "", y_away=38)
     numbers = range(1, len(result.distances) + 1)
-    axes.axhspan(1e-17, 1e-13, **BAND)
-    axes.text(6.15, 10**-13.6, "rounding of float64", fontsize=8.5, color=GREY)
+    axes.axhspan(-17, -13, **BAND)
+    axes.text(6.15, -13.6, "rounding of float64", fontsize=8.5, color=GREY)
     for number in range(PER_EPOCH, len(result.distances) + 1, PER_EPOCH):
         axes.axvline(number, color=GREY, linestyle=":", linewidth=1)
-    axes.text(PER_EPOCH + 0.1, 10**1.25, "leftovers", fontsize=8.5, color=GREY, ha="left")
+    axes.text(PER_EPOCH + 0.1, 1.25, "leftovers", fontsize=8.5, color=GREY, ha="left")
     if result.settings.loop in ("optimizer", "place"):
         axes.axvline(STOP + 0.5, color=GREY, linestyle="-", linewidth=1.4)
-        axes.text(STOP + 0.62, 10**-11.5, "resumed", fontsize=8.5, color=GREY)
-    axes.plot(numbers, result.distances.clamp(min=1e-17), linewidth=1.1, markersize=5.5, **_look(result))
-    axes.set_yscale("log")
-    axes.minorticks_off()
-    axes.set(xlim=(0.2, len(result.distances) + 0.3), ylim=(1e-17, 100), xticks=range(1, len(result.distances) + 1))
-    axes.set_yticks([1e-16, 1e-12, 1e-8, 1e-4, 1], ["1e-16", "1e-12", "1e-8", "1e-4", "1"])
+        axes.text(STOP + 0.62, -11.5, "resumed", fontsize=8.5, color=GREY)
+    # Their logarithms, because a logarithmic axis takes twice as long.
+    axes.plot(numbers, result.distances.clamp(min=1e-17).log10(), linewidth=1.1, markersize=5.5, **_look(result))
+    axes.set(xlim=(0.2, len(result.distances) + 0.3), ylim=(-17, 2))
+    label_columns(axes, {number: str(number) for number in numbers})
+    axes.set_yticks([-16, -12, -8, -4, 0], ["1e-16", "1e-12", "1e-8", "1e-4", "1"])

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from gradaccum.drawing import LABEL, ON_DARK, ON_PALE, PALE_BLUE, Style, draw_fingerprint, draw_strip, tidy
+from gradaccum.drawing import LABEL, ON_DARK, ON_PALE, PALE_BLUE, Style, draw_fingerprint, draw_strip, label_rows, tidy
 from gradaccum.fingerprint import Fingerprint, expected, read, solve
 from gradaccum.fingerprint_words import listing, number
 from gradaccum.loops import GALLERY
@@ -275,8 +275,8 @@ def _draw_blocks(axes: Axes, result: Result) -> None:
         if now.kind == kind:
             axes.broken_barh([(now.start, now.length)], (lane - 0.45, 0.9), facecolor="none", edgecolor="black", linewidth=2)
     _draw_now(axes, now)
-    axes.set(xlim=(0, MOMENTS), ylim=(len(LANES) - 0.45, -0.55), xticks=[], yticks=range(len(LANES)), yticklabels=LANES)
-    axes.tick_params(length=0)
+    axes.set(xlim=(0, MOMENTS), ylim=(len(LANES) - 0.45, -0.55), xticks=[])
+    label_rows(axes, dict(enumerate(LANES)))
     axes.spines[:].set_visible(False)
 
 
@@ -293,7 +293,7 @@ def _draw_memory(axes: Axes, result: Result) -> None:
         axes.plot([where], [run.peak], marker="v", color=VERMILLION)
         axes.text(where, run.peak + 1.2, f"{run.peak:.1f} kB", ha="center", color=VERMILLION, **text)
     _draw_now(axes, result.now)
-    axes.set(xlim=(0, MOMENTS), ylim=(0, PEAK_SHOWN), xticks=[])
+    axes.set(xlim=(0, MOMENTS), ylim=(0, PEAK_SHOWN), xticks=[], yticks=[0, 10, 20, 30])
 
 
 def _draw_now(axes: Axes, now: Moment) -> None:
