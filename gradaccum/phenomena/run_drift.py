@@ -88,7 +88,7 @@ class Result:
 
 def compute(settings: Settings) -> Result:
     """Train both."""
-    _train_all_with_large_batches()
+    _train_ahead()
     large, run = path("large", settings.optimizer, settings.max_norm), path(*_values(settings))
     gone = (large[1:] - large[0]).norm(dim=1)
     distances = (run[1:] - large[1:]).norm(dim=1) / gone
@@ -96,10 +96,14 @@ def compute(settings: Settings) -> Result:
 
 
 @cache
-def _train_all_with_large_batches() -> None:
-    """With the first picture, so that no control has to wait for two runs."""
+def _train_ahead() -> None:
+    """With the first picture, so that no control waits for two runs, and the choice of a loop for none."""
+    opening = Settings()
     for optimizer, max_norm in product(OPTIMIZERS.values(), THRESHOLDS.values()):
         path("large", optimizer, max_norm)
+    for loop in LOOPS.values():
+        path(loop, opening.optimizer, opening.max_norm)
+        _losses(loop, opening.optimizer, opening.max_norm)
 
 
 def _values(settings: Settings) -> tuple[str, str, float]:
