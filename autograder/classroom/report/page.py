@@ -21,14 +21,9 @@ from autograder.classroom.report.alike import AlikeReport
 from autograder.classroom.report.class_report import ClassReport, MistakeReport, UnitReport, middle
 from autograder.classroom.report.discrimination import MIN_STUDENTS
 from autograder.classroom.report.student_report import (
-    ABSENT,
-    BROKEN,
-    GONE,
     NOT_DUE,
     PARTLY,
-    SOLVED,
     STATES,
-    UNWRITTEN,
     WAITING,
     WRONG,
     Result,
@@ -40,10 +35,14 @@ from gradaccum.theme import GREY, LINE, VERMILLION, text_color
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SIGNS = {SOLVED: "✓", PARTLY: "◐", WRONG: "✗", BROKEN: "!", UNWRITTEN: "○", GONE: "◌", ABSENT: "–", NOT_DUE: "·", WAITING: "…"}
+SIGNS = dict(zip(STATES, "✓◐✗!?○◌–·…", strict=True))
 """A sign for each state, so that colour is never the only difference."""
 CLASSES = dict(
-    zip(STATES, ("solved", "partly", "wrong", "broken", "unwritten", "gone", "absent", "undue", "waiting"), strict=True)
+    zip(
+        STATES,
+        ("solved", "partly", "wrong", "broken", "unreadable", "unwritten", "gone", "absent", "undue", "waiting"),
+        strict=True,
+    )
 )
 HISTOGRAM_BINS = 10
 MAX_COLUMNS = 15

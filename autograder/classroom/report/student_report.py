@@ -11,10 +11,10 @@ from autograder.classroom.report.class_data import ClassData
 from autograder.classroom.students import Student
 
 SOLVED, PARTLY, WRONG = "solved", "partly", "no points"
-BROKEN, UNWRITTEN, GONE = "does not run", "not written", "not in the file"
+BROKEN, UNREADABLE, UNWRITTEN, GONE = "does not run", "file cannot be read", "not written", "not in the file"
 ABSENT, WAITING = "no notebook handed in", "not marked yet"
 NOT_DUE = "not due yet"
-STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNWRITTEN, GONE, ABSENT, NOT_DUE, WAITING)
+STATES = (SOLVED, PARTLY, WRONG, BROKEN, UNREADABLE, UNWRITTEN, GONE, ABSENT, NOT_DUE, WAITING)
 """The states an exercise of a student can be in; it is always in exactly one."""
 UNDECIDED = (ABSENT, NOT_DUE, WAITING)
 """Those without marks. Only the first costs points."""
@@ -31,7 +31,7 @@ FAILURES = {
 }
 """Why nothing that a function computes could be judged."""
 DAMAGED = "file damaged, and marked as far as it can be read,"
-UNNAMED, UNREADABLE, UNKNOWN = "no known mistake", "file cannot be read", "marked by nbgrader alone"
+UNNAMED, UNKNOWN = "no known mistake", "marked by nbgrader alone"
 CUT_OFF = "not in what could be read of the file"
 UNJUDGED = {*FAILURES.values(), UNREADABLE, CUT_OFF}
 """Causes that say nothing about what was understood."""
@@ -145,9 +145,11 @@ def result_of(data: ClassData, marks: StudentMarks | None, student: str, unit: s
 
 def _state_without_points(found: ExerciseMarks | None, cause: str) -> str:
     """The state of an exercise without points."""
-    if found and cause != UNREADABLE and found.failure in ("unwritten", "missing", "absent"):
+    if cause == UNREADABLE:
+        return UNREADABLE
+    if found and found.failure in ("unwritten", "missing", "absent"):
         return GONE if found.failure == "absent" else UNWRITTEN
-    return BROKEN if cause == UNREADABLE or (found and found.failure and not found.mistakes) else WRONG
+    return BROKEN if found and found.failure and not found.mistakes else WRONG
 
 
 def common_mistakes(students: Sequence[StudentReport]) -> frozenset[str]:
@@ -176,7 +178,7 @@ def reasons(student: StudentReport, common: Set[str] = frozenset()) -> Iterator[
     for result in student.results:
         if CUT_OFF in result.causes:
             continue  # the file is named
-        states.setdefault(result.unit, set()).add(UNREADABLE if UNREADABLE in result.causes else result.state)
+        states.setdefault(result.unit, set()).add(result.state)
     kinds = {
         f"{ABSENT} for": [unit for unit, found in states.items() if found == {ABSENT}],
         f"{DAMAGED} in": [*student.damaged],

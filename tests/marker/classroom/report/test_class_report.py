@@ -17,12 +17,12 @@ from autograder.classroom.report.student_report import (
     BROKEN,
     FAILURES,
     GONE,
-    NOT_DUE,
     PARTLY,
     SOLVED,
+    STATES,
+    UNREADABLE,
     UNWRITTEN,
     WAITING,
-    WRONG,
 )
 from autograder.publishing.nbgrader_course import CONFIG, config_text
 from gradaccum.diagnosis.catalogue import mistake
@@ -62,7 +62,7 @@ def test_the_distribution_counts_only_students_with_marks(report):
 def test_each_exercise_counts_students_by_state(report):
     loop, puzzle = report.units[0].exercises[-2:]
     assert loop.exercise == "train_epoch"
-    assert loop.states == {SOLVED: 1, PARTLY: 1, WRONG: 0, BROKEN: 1, UNWRITTEN: 0, GONE: 0, ABSENT: 1, NOT_DUE: 0, WAITING: 0}
+    assert loop.states == dict.fromkeys(STATES, 0) | {SOLVED: 1, PARTLY: 1, BROKEN: 1, ABSENT: 1}
     assert (puzzle.exercise, puzzle.states[UNWRITTEN], puzzle.states[SOLVED]) == ("name_that_loop", 1, 2)
     assert loop.mean == pytest.approx((6 + 2 + 0) / 3)
 
@@ -87,6 +87,13 @@ def test_an_answer_of_which_there_is_nothing_to_judge_is_no_reason_to_revisit_a_
     made = class_report(ClassData("class", marks=(nothing("a", failure),)))
     assert made.revisits == ()
     assert made.unjudged == Unjudged(10.0, ((FAILURES[failure], len(POINTS)),))
+
+
+def test_of_a_file_that_cannot_be_read_no_exercise_is_said_not_to_run():
+    unreadable = replace(nothing("a", "missing"), problem="the file is empty")
+    (student,) = class_report(ClassData("class", marks=(unreadable,))).students
+    assert {result.state for result in student.results} == {UNREADABLE}
+    assert f"{UNREADABLE} in unit 04" in student.reasons
 
 
 def test_a_cell_that_is_not_python_does_not_run_and_one_that_is_not_there_is_not_in_the_file():
