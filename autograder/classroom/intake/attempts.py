@@ -87,12 +87,11 @@ class Attempt:
     order: tuple[Any, ...]
 
     def unreadable(self) -> str:
-        """Why nothing can be read in the notebook, in one line; empty if something can.
-
-        Raises:
-            UnreadableFileError: its file cannot be read, or has changed.
-        """
-        return unreadable(self.unit, self.file.chunks())
+        """Why nothing can be read in the notebook, in one line; empty if something can."""
+        try:
+            return unreadable(self.unit, self.file.chunks())
+        except UnreadableFileError as error:  # it has changed since its digest was taken
+            return str(error)
 
 
 class AttemptReader:

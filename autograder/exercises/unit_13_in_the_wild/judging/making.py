@@ -25,10 +25,10 @@ ASKED = {
 }
 """The names asked for in one call, which shuffles them.
 
-Of the right ones among leftovers the first is even; there and of full windows the last has equally many tokens in all micro-
-batches. A name that comes again among leftovers comes with a leftover of one micro-batch and, at last, with a longer one.
-Where means are not divided, or alike, a leftover of one looks right, so these have one: only full windows show the name. Of
-full windows one right and one wrong total have many tokens, so that one too many for each micro-batch is a small part of
+Of the right ones among leftovers the first is even; there and of full windows the last has equally many tokens in all
+micro-batches. A name that comes again among leftovers comes with a leftover of one micro-batch and, at last, with a longer
+one. Where means are not divided, or alike, a leftover of one looks right, so these have one: only full windows show the name.
+Of full windows one right and one wrong total have many tokens, so that one too many for each micro-batch is a small part of
 them. In each part one mean of means has nearly equal micro-batches, so that it is nearly right; and in one of each the first
 micro-batch holds just the mean of its window, so that the first share is right. The last that never clears begins with a
 micro-batch of a single token among hundreds: so small a share shows that it is still there.

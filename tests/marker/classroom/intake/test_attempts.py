@@ -9,6 +9,7 @@ import pytest
 from handed_in import OTHER, TIME, UNIT, fill, packed, work
 from plain_notebook import notebook
 
+from autograder.classroom.intake.attempts import Attempt
 from autograder.classroom.intake.source_files import CHUNK
 from autograder.classroom.intake.submission_filenames import unit_named
 from autograder.classroom.intake.submitted_store import REPLACES
@@ -248,6 +249,20 @@ def test_of_several_attempts_the_newest_counts_of_which_something_can_be_read(ro
     assert "the file is empty, so " in intake.unrecognised[0].reason
     intake = roster_class.take({f"bob+{UNIT}+2026-11-{day} 10:00:00 UTC/{UNIT}.ipynb": days[day] for day in ("21", "22")})
     assert roster_class.has("bob") == days["22"]  # then the student reads what was wrong with it
+
+
+def test_a_newer_attempt_that_vanishes_while_files_are_taken_leaves_the_older_one(roster_class, tmp_path, monkeypatch):
+    older, newer = (f"ada+{UNIT}+2026-11-{day} 10:00:00 UTC/{UNIT}.ipynb" for day in (20, 21))
+    source = fill(tmp_path / "s", {older: work("x = 1"), newer: work("x = 2")})
+    unreadable = Attempt.unreadable
+
+    def vanished_meanwhile(attempt):
+        (source / newer).unlink(missing_ok=True)
+        return unreadable(attempt)
+
+    monkeypatch.setattr(Attempt, "unreadable", vanished_meanwhile)
+    roster_class.take(source)
+    assert roster_class.has("ada") == work("x = 1")
 
 
 def test_a_folder_that_cannot_be_written_affects_only_its_student(roster_class):
