@@ -152,9 +152,7 @@ def judge_calls(
         for part, problem in results.items()
         if problem
     }
-    # A name says what the function does; calls that are right although it would make them wrong contradict it.
-    passed = {name: trial for name, trial in trials.items() if not results[part_of(name)]}
-    named = {part: first_fit(wrong, {**calls, **passed}) for part, calls in lost.items()}
+    named = {part: first_fit(wrong, calls) for part, calls in lost.items()}
     unnamed = [calls for part, calls in lost.items() if not named[part]]
     # A sentence that describes all that was lost is truer than a name for a part of it.
     whole = first_fit(described, ChainMap(*lost.values())) if unnamed else ""
