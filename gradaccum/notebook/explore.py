@@ -158,7 +158,8 @@ class Panel(widgets.VBox):
         edge = f"border-left:4px solid {VERMILLION};padding-left:10px;" if self.error else ""
         role = 'role="alert"' if self.error else 'aria-live="polite"'
         style = f"{edge}max-width:{max(self._size[0], 560)}px;{CAPTION}"
-        words = re.sub(r"(?<=\d)e-(?=\d)", "e\N{NON-BREAKING HYPHEN}", escape(self.caption))  # a number stays on one line
+        # A line is not broken at the sign of an exponent.
+        words = re.sub(r"[\d.]+e-\d+", r'<span style="white-space:nowrap">\g<0></span>', escape(self.caption))
         self._words.value = f'<p {role} style="{style}">{words}</p>'
         self._code.value = listing_html(self._listing, self.phenomenon.max_lines()) if self._listing else ""
 
