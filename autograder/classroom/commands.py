@@ -130,7 +130,7 @@ def grade(
     from autograder.support.interrupts import stoppable
 
     if again:
-        on_ctrl_c = "with --again it begins from the start, without it goes on with what is new"
+        on_ctrl_c = "with --again it begins from the start; without --again it marks only what is new"
     else:
         on_ctrl_c = "start it again and it goes on"
     with one_line_on_errors("grade", on_ctrl_c), stoppable() as stop_if_asked:

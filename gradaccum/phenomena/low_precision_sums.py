@@ -155,7 +155,7 @@ def _draw_errors(axes: Axes, result: Result) -> None:
 
 def _draw_sums(axes: Axes, result: Result) -> None:
     name = result.settings.precision
-    tidy(axes, f"The sum in {name}", "N, micro-batches added up", "mean of 32 sums", y_away=40)
+    tidy(axes, f"The sum in {name}", "N, micro-batches added up", f"mean of {COMPONENTS} sums", y_away=40)
     axes.plot(result.counts, result.exact.mean(1), color="black", linestyle="--", linewidth=1)
     axes.plot(result.counts, result.sums[name].mean(1), markersize=5, linewidth=2, **LOOKS[name])
     _log_axes(axes, (0.3, 9000), [1, 16, 256, 4096], ["1", "16", "256", "4,096"])

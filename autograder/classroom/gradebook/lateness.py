@@ -116,7 +116,7 @@ class LateWork:
         ]
 
 
-NOT_TAKEN_IN = f"a time stands in {TIME_FILE} now, but nothing is deducted by it before grade has been started again"
+NOT_TAKEN_IN = f"a time has been written into {TIME_FILE}; start grade again, and it counts"
 
 
 def _untimed(unit: str, students: Sequence[str], worksheet: bool) -> str:

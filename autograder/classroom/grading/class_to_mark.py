@@ -252,8 +252,6 @@ class ClassToMark:
 
 
 def _who_is_meant(name: str, students: Iterable[Student]) -> str:
-    """The ids of students whose id or email address is this name up to its @, as a question; empty if there are none."""
-    found = [
-        one.id for one in students if name.casefold() in (text.casefold().partition("@")[0] for text in (one.id, one.email))
-    ]
-    return f" (is {' or '.join(map(repr, found))} meant?)" if found and name else ""
+    """The ids of students with this user name, as a question; empty if there are none."""
+    found = [one.id for one in students if name and one.user_name.casefold() == name.casefold()]
+    return f" (is {' or '.join(map(repr, found))} meant?)" if found else ""

@@ -192,8 +192,8 @@ class _Keys:
     """
 
     def __init__(self, student: Student):
-        email, name = student.email.casefold(), student.id.casefold()
-        texts = (email, email.partition("@")[0], name.partition("@")[0], student.lms_user_id.casefold())
+        email = student.email.casefold()
+        texts = (email, email.partition("@")[0], student.user_name.casefold(), student.lms_user_id.casefold())
         self.other_ids = {text for text in texts if text}
         first, last = _words(student.first_name), _words(student.last_name)
         self.names = {name for name in ((*first, *last), (*last, *first)) if name}

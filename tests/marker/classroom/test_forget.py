@@ -115,8 +115,14 @@ def test_nothing_is_deleted_without_a_yes(of_two):
 def test_an_unknown_student_is_named_and_nothing_happens(of_two, command):
     before = files_by_student(of_two)
     said = of_two.do(command[0], *command[1:], status=2)
-    assert "has no student 'eve'" in said.complaints
+    assert "has no student 'eve'; give ids" in said.complaints
     assert files_by_student(of_two) == before
+
+
+def test_who_is_called_by_the_user_name_of_an_address_is_asked_after(of_two):
+    enrol([Student("eve@example.org", "Eve", "Adams")], ClassToMark(of_two.directory).coursedir.db_url)
+    said = of_two.do("grade", "--students", "Eve", status=2)
+    assert "has no student 'Eve' (is 'eve@example.org' meant?); give ids as in the roster" in said.complaints
 
 
 def test_rows_about_the_student_are_deleted_from_tables_and_those_of_others_stay(of_two):

@@ -7,7 +7,9 @@ import torch
 from torch import nn
 
 from autograder.exercises import all_exercises
+from autograder.judging.reported_losses import UNASKED
 from autograder.marking.in_process import mark_function
+from gradaccum.loops import windows
 from gradaccum.loops.contrastive import one_large_batch
 
 
@@ -104,3 +106,44 @@ def test_a_function_that_does_nothing_is_told_only_that(exercise):
     assert [mistake.slug for mistake in verdict.mistakes] == NAMED.get(exercise.id, [])
     assert "returned NoneType" not in str(verdict)
     assert "holds nothing" not in str(verdict)
+
+
+@torch.no_grad()
+def move(model, rate):
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            parameter -= rate * parameter.grad
+
+
+def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):
+    """Right, but for an update of its own."""
+    norms = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / sum(len(inputs) for inputs, _ in window)).backward()
+        norms.append(nn.utils.clip_grad_norm_(model.parameters(), max_norm).item())
+        move(model, optimizer.param_groups[0]["lr"])
+    return norms
+
+
+def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    """Right, but for an update of its own."""
+    losses = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        tokens = sum(int((targets != ignore_index).sum()) for _, targets in window)
+        losses.append(0.0)
+        for x, targets in window:
+            given = model(x).flatten(0, 1), targets.flatten()
+            loss = nn.functional.cross_entropy(*given, ignore_index=ignore_index, reduction="sum") / max(tokens, 1)
+            loss.backward()
+            losses[-1] += loss.item()
+        move(model, optimizer.param_groups[0]["lr"])
+    return losses
+
+
+@pytest.mark.parametrize(("function", "part"), [(train_epoch_clipped, "norms"), (train_epoch_tokens, "losses")])
+def test_what_is_returned_is_not_called_wrong_where_the_optimizer_makes_no_update(function, part):
+    verdict = mark_function(all_exercises()[function.__name__], function)
+    assert {result.part.name: result.message for result in verdict.results}[part] == UNASKED

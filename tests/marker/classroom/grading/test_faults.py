@@ -102,12 +102,12 @@ def test_a_keyboard_interrupt_ends_it_with_a_message_and_the_next_run_goes_on(co
     finish(course, expected, course.marks())
 
 
-def test_a_keyboard_interrupt_of_marking_all_again_says_what_goes_on_and_what_begins_anew(course):
+def test_after_an_interrupt_of_marking_everything_again_it_is_said_how_to_go_on(course):
     course.hand_in_many(3, pause=PAUSE)
     process = course.fork("--again")
     course.wait_for_marks(process, 1)
     process.send_signal(signal.SIGINT)
-    words = "stopped; with --again it begins from the start, without it goes on with what is new"
+    words = "stopped; with --again it begins from the start; without --again it marks only what is new"
     assert words in ended(process).complaints
 
 
