@@ -15,7 +15,7 @@ from autograder.judging.left_behind import outside_message
 from autograder.observing.loops import LoopTrial
 from autograder.support.counted import counted
 from gradaccum.diagnosis.loop_variants import Schedule
-from gradaccum.diagnosis.naming import Passes, name_mistakes
+from gradaccum.diagnosis.naming import MATCH, Passes, name_mistakes
 from gradaccum.fingerprint import LINEAR, Fingerprint, as_fraction, expected, micro_batch_gradients, solve
 from gradaccum.fingerprint_words import listing
 
@@ -75,9 +75,10 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
         slugs_so_far = tuple(dict.fromkeys((*slugs_so_far, "eval-mode")))
     micro_batches = sum(map(len, trial.problem.epochs))
     forwards, updates = facts["forwards_with_grad"] + facts["forwards_without_grad"], len(facts["update_epochs"])
+    seen_ones = facts["micro_batches_seen"]
     n_times = max(2, trial.problem.accumulation_steps) * micro_batches
     passes = Passes(
-        all_seen=facts["micro_batches_seen"] == micro_batches,
+        distinct=seen_ones == micro_batches or 0 < max(facts["forwards_with_grad"], facts["backwards"]) <= seen_ones,
         repeated=(facts["backwards"] or facts["forwards_with_grad"]) >= n_times,
         single=forwards <= updates,
     )
@@ -87,13 +88,16 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
     if slugs and EARLY in slugs and facts["seen_at_first_update"] >= trial.problem.accumulation_steps:
         slugs = None  # the update came in time, only without the gradients of some micro-batches that were there
+    elif slugs and EARLY in slugs and facts["forwards_without_grad"] and seen_ones < micro_batches:
+        slugs = ("grad-disabled",)  # those that went through without gradients may have filled the window
+    if slugs and "lr-scaled-too" in slugs and _not_along(trial, observation, found):
+        slugs = None
     if slugs == ("zero-before-step",) and bool(observation.tensors["gradients"].any()):
         slugs = None  # there is something, however little it is beside what is due
     shown = found if found.linear and not found.same_as(due) else None  # two equal pictures, or numbers that fit nothing
     if slugs is None:
-        lengths = observation.tensors["gradients"].norm(dim=1)
         outside = outside_message(observation) if len(found.coefficients) else ""
-        words = outside or parameters_in_words(trial, observation, due) or difference_in_words(found, due, lengths)
+        words = outside or parameters_in_words(trial, observation, due) or _updates_in_words(trial, observation, found, due)
         if not found.linear and (evaluating := facts["forwards_in_evaluation"]):
             words = f"{words} Of the model's forwards, {evaluating} ran in evaluation mode."
         return Diagnosis(slugs_so_far, words, shown, due)
@@ -104,8 +108,27 @@ def updates_in_trial(trial: LoopTrial, observation: Observation) -> str:
     """How the updates of a trial with frozen parameters differ from those due, in words; empty if not, or if it failed."""
     if observation.failure:
         return ""
-    lengths = observation.tensors["gradients"].norm(dim=1)
-    return difference_in_words(read_observation(trial, observation), expected(trial.problem), lengths)
+    return _updates_in_words(trial, observation, read_observation(trial, observation), expected(trial.problem))
+
+
+def _updates_in_words(trial: LoopTrial, observation: Observation, found: Fingerprint, due: Fingerprint) -> str:
+    """How updates differ from those due: by what else than the gradient moves the parameters, or else by the fingerprint."""
+    alike = found.linear and found.coefficients.shape == due.coefficients.shape
+    if alike and _alike(found.coefficients, due.coefficients):
+        if aside := _not_along(trial, observation, found):
+            return (
+                f"Update {aside} does not move the parameters along its gradient alone: something else joins, such as weight "
+                "decay or momentum."
+            )
+    return difference_in_words(found, due, observation.tensors["gradients"].norm(dim=1))
+
+
+def _not_along(trial: LoopTrial, observation: Observation, found: Fingerprint) -> int:
+    """The number of the first update that does not move the parameters along its gradient; 0 if all do."""
+    moved, gradients = (observation.tensors[name].to(found.rates) for name in ("movements", "gradients"))
+    aside = (moved / trial.problem.lr - found.rates[:, None] * gradients).norm(dim=1) * trial.problem.lr
+    wrong = (aside > MATCH * moved.norm(dim=1)).nonzero()
+    return int(wrong[0]) + 1 if len(wrong) else 0
 
 
 def _linear_reading(trial: LoopTrial, observation: Observation) -> tuple[Fingerprint, tuple[str, ...]]:
@@ -182,16 +205,23 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
         return (
             "In a run of several windows, the optimizer you were given was not asked for any update: its step was not called."
         )
+    if len(found.coefficients) == len(due.coefficients) and not _alike(found.coefficients, due.coefficients):
+        applied = found.coefficients * found.rates[:, None]
+        if not _alike(applied, found.coefficients):  # rates may make up for gradients
+            for u, (row, right_row) in enumerate(zip(applied, due.coefficients, strict=True)):
+                if not _alike(row, right_row):
+                    held, wanted = _row_in_words(row), _row_in_words(right_row)
+                    return f"At the learning rate that it is made with, update {u + 1} amounts to {held}; due were {wanted}."
     if words := updates_in_words(found, due, lengths):
         return words
     if len(found.coefficients) != len(due.coefficients):
         made = len(found.coefficients)
         return f"Your loop made {counted(made, 'update')} where {len(due.coefficients)} were due."
     for u, (row, right_row) in enumerate(zip(found.coefficients, due.coefficients, strict=True)):
-        if not torch.allclose(row, right_row, atol=1e-4):
+        if not _alike(row, right_row):
             return _rows_in_words(u, row, right_row, 0.0 if found.stale is None else float(found.stale[u]))
     for u, rate in enumerate(found.rates.tolist()):
-        if abs(rate - 1) > 1e-4:
+        if abs(rate - 1) > MATCH:
             # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
             if f"{rate:.3g}" == "1":
                 return f"Update {u + 1} does not move the parameters exactly as far as its gradient and the learning rate say."
@@ -199,11 +229,17 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
     return ""
 
 
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return torch.allclose(one, other, rtol=0, atol=MATCH)
+
+
 def _cut_off(facts: dict[str, Any]) -> tuple[str, ...]:
     """The mistake that left the first loss without a graph: it was built without one, or cut from it."""
     if facts["backwards"] or not (facts["forwards_with_grad"] or facts["forwards_without_grad"]):
         return ()
-    return ("detached",) if facts["last_forward_with_grad"] else ("grad-disabled",)
+    if not facts["forwards_with_grad"]:
+        return ("grad-disabled",)
+    return ("detached",) * bool(facts["last_forward_with_grad"])  # or the loss may be of any forward
 
 
 def _with_evidence(slugs: tuple[str, ...], facts: dict[str, Any], micro_batches: int) -> tuple[str, ...]:

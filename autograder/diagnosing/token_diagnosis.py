@@ -95,6 +95,8 @@ def diagnose_tokens(trial: TokenLoopTrial, seen: Observation) -> Diagnosis:
     readings = [plain]
     for slug, problem in _other_problems(trial.problem):
         other = diagnose(replace(trial, problem=problem), seen)
+        if "lr-scaled-too" in other.slugs:
+            continue  # with another count and another rate a great deal can be explained
         readings.append(replace(plain, slugs=(slug, *other.slugs), remark=other.remark))
     if explained := [reading for reading in readings if not reading.remark]:
         return min(explained, key=lambda reading: len(reading.slugs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from autograder.judging.failures import first_failure
 from autograder.judging.number_relations import call_relation
 from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain, plain
-from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.diagnosis.catalogue import Mistake, mistake
 
 Formula = Callable[..., Any]
 
@@ -169,8 +170,16 @@ def judge_calls(
     remarks = [sentence or related(calls) for sentence, calls in zip(sentences, unnamed, strict=True)]
     # A sentence also takes the place of the name of any other part that it describes.
     described_too = {part for part, calls in lost.items() if any(said and fits(described[said], calls) for said in sentences)}
-    slugs = () if whole else (slug for part, slug in named.items() if slug and part not in described_too)
-    mistakes = tuple(map(mistake, dict.fromkeys(slugs)))
+    named = {part: slug for part, slug in named.items() if slug and part not in described_too and not whole}
+    passed = {name: trial for name, trial in trials.items() if not results[part_of(name)]}
+
+    def of_its_parts(slug: str) -> Mistake:
+        """The mistake, said only of the parts it was found in if what was passed shows that it is not made everywhere."""
+        where = " and ".join(f"“{titles[part]}”" for part in named if named[part] == slug)
+        said = mistake(slug)
+        return said if fits(wrong[slug], passed) else replace(said, message=f"In {where}: {said.message}")
+
+    mistakes = tuple(map(of_its_parts, dict.fromkeys(named.values())))
     remark = " ".join(dict.fromkeys(filter(None, remarks)))
     return exercise.verdict(results, mistakes=mistakes, failure=first_failure(observations), remark=remark)
 

@@ -29,6 +29,8 @@ def as_text(verdict: Verdict) -> str:
         lines.append(f"  {mark} {result.points:g}/{result.part.points:g}  {result.part.title}{reason}")
     if verdict.failure and verdict.failure_everywhere:
         lines.append(verdict.failure.message)
+    if verdict.mistakes:
+        lines.append(_behaves_like(verdict))
     for mistake in verdict.mistakes:
         lines += [f"{mistake.slug}: {mistake.message}", f"  Hint: {mistake.hint}"]
     if verdict.remark:
@@ -59,6 +61,8 @@ def as_html(verdict: Verdict, handed_in: bool = False) -> str:
         parts.append(paragraph(escape(verdict.failure.message)))
     if stub and not handed_in:
         parts.append(paragraph(ELSEWHERE))
+    if verdict.mistakes:
+        parts.append(paragraph(_behaves_like(verdict)))
     for k, mistake in enumerate(verdict.mistakes):
         parts.append(paragraph(f"{slug_html(mistake.slug)} {escape(mistake.message)}"))
         if k == 0:
@@ -69,6 +73,11 @@ def as_html(verdict: Verdict, handed_in: bool = False) -> str:
         parts.append(side_by_side(fingerprint_tables(verdict.expected, verdict.found)))
     parts.append(_parts_list(verdict))
     return card(_color(verdict), _headline(verdict, handed_in), parts)
+
+
+def _behaves_like(verdict: Verdict) -> str:
+    """What the names below it mean: the marker sees what code does, not how it does it."""
+    return f"Your code behaves like code with {'this mistake' if len(verdict.mistakes) == 1 else 'these mistakes'}:"
 
 
 def _color(verdict: Verdict) -> str:

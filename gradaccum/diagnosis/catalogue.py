@@ -158,7 +158,8 @@ add_mistake(
 )
 add_mistake(
     "grad-disabled",
-    "Some forward passes, or all, ran with gradients switched off, so their micro-batches reach no update.",
+    "Some forward passes, or all, ran with gradients switched off. A micro-batch that goes through the model only in this way "
+    "reaches no update.",
     "Which part of your loop is inside a no_grad block, and does it have to be?",
 )
 add_mistake(

@@ -32,12 +32,12 @@ class Passes:
     """What was seen of the micro-batches themselves; it tells loops apart that leave the same matrix.
 
     Attributes:
-        all_seen: each of them went through the model with gradients on.
+        distinct: each of them went through the model with gradients on, or those that did went through once.
         repeated: there were so many passes that each micro-batch may have had N.
         single: there was at most one forward for each update, so nothing was repeated in a window, and nothing cleared.
     """
 
-    all_seen: bool = False
+    distinct: bool = False
     repeated: bool = False
     single: bool = False
 
@@ -79,6 +79,8 @@ def name_mistakes(
             return None  # only the rates are wrong, and no mistake is about these
         if (
             min(rates) < 1 - MATCH
+            and max(rates) <= 1 + MATCH
+            and not _begins_right(found, problem)
             and at_full_rate is not None
             and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs)
         ):
@@ -91,6 +93,12 @@ def name_mistakes(
     return slugs
 
 
+def _begins_right(found: Fingerprint, problem: Schedule) -> bool:
+    """Whether the first update moves the parameters as that of a right loop does, by its rate and its gradient together."""
+    due, rows = next(play(LoopVariant(), problem), None), _rows(found, found.rates.tolist())
+    return bool(rows) and due is not None and _same_row(due, rows[0])
+
+
 def _fewest_mistakes(
     found: Mapping[Schedule, list[Row]], passes: Passes, starts_dirty: bool, numbers: range
 ) -> tuple[str, ...] | None:
@@ -101,7 +109,7 @@ def _fewest_mistakes(
         one
         for one in variants
         if len(one.mistakes) in numbers
-        and not (passes.all_seen and one.variant.fetch == "first")
+        and not (passes.distinct and one.variant.fetch == "first")
         and not (passes.single and (one.variant.fetch == "first" or one.variant.clear == "every"))
         and not (passes.single and not passes.repeated and one.variant.fetch == "once")
         and begins.like(one.variant)

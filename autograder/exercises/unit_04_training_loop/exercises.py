@@ -147,14 +147,14 @@ class TrainEpoch(Exercise[LoopTrial]):
         everything = {"one_shot": True, "extras": True, "stale": True, "gated": True, "outputs": 1}
         return {
             "full": LoopTrial(problem(2, [size] * (2 * n), [size] * n, gated=True, momentum=0.9)),
-            "single": LoopTrial(single := problem(9, [1, 1, 1], [1], accumulation_steps=1, dtype="float32", stale=True)),
+            "single": LoopTrial(single := problem(9, [2, 2, 2], [2], accumulation_steps=1, dtype="float32", stale=True)),
             "single probe": LoopTrial(_probing(single), frozen=True),
             "memory": LoopTrial(problem(3, METERED_WINDOW, accumulation_steps=24, **METERED, coupled=True), meter=True),
             "leftover": LoopTrial(problem(4, [size] * (n + left), [size] * (n - 1), [size], [size] * (n + 1))),
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
             "stream": LoopTrial(problem(6, [3] * 10, accumulation_steps=2, one_shot=True)),
             "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, [size] * n, stale=True, skewed=False), frozen=True),
-            "losses": LoopTrial(problem(8, [*uneven[1], *uneven[2][:left]], [size] * n), frozen=True),
+            "losses": LoopTrial(problem(8, [*uneven[1], *uneven[0], *uneven[2][:left]], [size] * n), frozen=True),
             "overflowed": LoopTrial(problem(11, [size], [size] * (n + 1), overflowed=True, grouped=0.5)),
             "together": LoopTrial(problem(10, [*uneven[2], *uneven[0][:left]], uneven[1][:1], uneven[0], **everything)),
             "probe": LoopTrial(problem(1, *every_kind, stale=True, gated=True), frozen=True),
@@ -188,6 +188,8 @@ class TrainEpoch(Exercise[LoopTrial]):
         if not results["losses"] and not results["ragged"]:
             name = "ragged" if wrong_moves else "together"
             results["losses"] = moving_losses_message(trials[name], observations[name])
+            if not (results["losses"] or wrong_moves):
+                results["losses"] = for_one(moving_losses_message(trials["single"], observations["single"]))
         extra = [*slugs]
         if holds_several_graphs(trials["memory"], observations["memory"]):
             results["full"] = results["full"] or SEVERAL_GRAPHS
@@ -280,8 +282,13 @@ def _has_a_name_twice(answers: dict[str, str]) -> bool:
 
 
 def _size(chance: random.Random, accumulation_steps: int) -> int:
-    """Samples of an even micro-batch; not N, or a sum over samples divided by N would look like a sum of means."""
-    return chance.choice([size for size in (2, 3) if size != accumulation_steps])
+    """Samples of an even micro-batch; not N, or a sum over samples divided by N would look like a sum of means.
+
+    Nor is its square N, or the number of micro-batches in a leftover: a mean divided by its samples would look like a sum of
+    samples divided by N.
+    """
+    n = accumulation_steps
+    return chance.choice([size for size in (2, 3) if size != n and size**2 not in (n, n - 1)])
 
 
 def _probing(single: Problem) -> Problem:

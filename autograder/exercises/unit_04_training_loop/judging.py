@@ -11,6 +11,7 @@ from autograder.judging.large_batches import (
     forwards_message,
     groups_in_words,
     moves_like_large_batches,
+    updates_in_epochs,
     window_gradient,
     window_samples,
 )
@@ -71,19 +72,22 @@ def clean_message(trial: LoopTrial, seen: Observation) -> str:
     return ""
 
 
+OVERFLOWED = "Where .grad held infinity before the call, and the optimizer has two groups of parameters, "
+
+
 def overflow_message(trial: LoopTrial, seen: Observation, *, also_moves: bool) -> str:
-    """What is wrong with a loop that finds infinity in ``.grad``: parameters that are no numbers afterwards.
+    """What is wrong with a loop that finds infinity in ``.grad`` and two groups: parameters that are no numbers afterwards.
 
     With ``also_moves`` its updates have to be right, too; a loop whose updates are wrong elsewhere is told so there.
     """
     if seen.failure:
         return seen.failure.message
     if not bool(seen.tensors["parameters"].isfinite().all()):
-        return "Where .grad held infinity before the call, parameters are infinite or NaN after it."
+        return f"{OVERFLOWED}parameters are infinite or NaN after it."
     if not also_moves or moves_like_large_batches(trial, seen):
         return ""
-    missed = "Where .grad held infinity before the call, not every window makes the update that is due."
-    return groups_in_words(trial, seen) or missed
+    missed = f"{OVERFLOWED}the parameters after training are not those due."
+    return groups_in_words(trial, seen) or f"{missed} {updates_in_epochs(trial, seen)}".strip()
 
 
 def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
@@ -111,16 +115,27 @@ def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str,
     slugs = loss_mistakes(trial.problem, returned)
     for found, wanted in zip(returned, due, strict=True):
         if len(found) != len(wanted):
-            windows, losses = counted(len(wanted), "window"), "1 loss" if len(found) == 1 else f"{len(found)} losses"
-            return f"The epoch has {windows}, but your function returned {losses}.", slugs
+            return _number_of_losses(len(found), len(wanted)), slugs
     words = "" if slugs else losses_in_words(returned, due, window_samples(trial.problem))
     return f"The numbers returned are not those due, the mean losses of the windows over their samples, in order.{words}", slugs
 
 
+def _number_of_losses(found: int, due: int) -> str:
+    losses = "1 loss" if found == 1 else f"{found} losses"
+    return f"An epoch has {counted(due, 'window')}, but your function returned {losses} for it."
+
+
 def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:
     """What is wrong with the losses that a loop returned while it trained as it should."""
-    same = same_numbers([row or [] for row in seen.facts["losses"]], moving_window_losses(trial.problem))
-    return "" if same else "The losses are not those that forwards in training mode computed before the update."
+    returned, due = seen.facts["losses"], moving_window_losses(trial.problem)
+    if any(row is None for row in returned):
+        return "Return a list with one number for each window."
+    for found, wanted in zip(returned, due, strict=True):
+        if len(found) != len(wanted):
+            return _number_of_losses(len(found), len(wanted))
+    if same_numbers(returned, due):
+        return ""
+    return "Where parameters move, not all losses are those that your forwards compute in training mode before the update."
 
 
 def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:

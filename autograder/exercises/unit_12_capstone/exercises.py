@@ -39,6 +39,7 @@ from autograder.exercises.unit_12_capstone.judging.messages import (
     repeated_mistake,
     resume_message,
     run_message,
+    stepped_otherwise,
     weights_message,
 )
 from autograder.exercises.unit_12_capstone.judging.references import (
@@ -209,6 +210,7 @@ class TrainWindow(Exercise):
         if not slugs and results["full"] and updates_after_every(trials["full"], observations["full"]):
             slugs = ("step-every",)
         remark = "" if slugs or right >= set(results) - {"report"} else window_in_words(trials, observations)
+        remark = remark or ("" if slugs else stepped_otherwise(trials["full"], observations["full"]))
         remark = remark or ("" if slugs else nearly_message(trials, observations, due, "full"))
         if not (slugs or remark):
             lost = next((name for name in ("full", "uneven", "clip", "schedule") if results[name]), "")

@@ -30,6 +30,10 @@ MAX_UPDATES = 200
 MAX_SIZES = 20
 """Different numbers of lines in a forward pass that are noted."""
 
+FEW_STEPS = 2
+"""Steps that are no updates of a run if what they change is replaced by a checkpoint, or if the run is thrown away: they make an
+optimizer build its state, or measure something."""
+
 FEWER = ("precision", "loss", "dtypes")
 """What can have fewer digits than the model: a forward under autocast, a loss computed in another dtype, its parameters."""
 
@@ -96,17 +100,20 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     """Call ``function(run, window, max_norm)`` for every window; return the weights after each, and the history.
 
     ``kept`` and ``intact`` say whether the lists of micro-batches and these themselves are as they were, and ``fewer`` what had
-    fewer digits than the model, as :data:`FEWER` calls it.
+    fewer digits than the model, as :data:`FEWER` calls it. Of all ``steps`` of the optimizer, ``stepped_after_passes`` counts
+    those with a forward pass since the one before.
     """
     run = trial.config.build()
     if trial.stale is not None:
         for parameter in trainable(run.model):
             parameter.grad = torch.full_like(parameter, trial.stale)
     rows: list[Tensor] = []
-    steps: list[None] = []
+    passes: list[None] = []
+    steps: list[int] = []
     kept = intact = True
     _, fewer = _passes_of(run)
-    run.optimizer.register_step_post_hook(lambda *_: steps.append(None))
+    run.model.register_forward_pre_hook(lambda *_: passes.append(None))
+    run.optimizer.register_step_post_hook(lambda *_: steps.append(len(passes)))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):
             given, before = list(window), [(x.clone(), y.clone()) for x, y in window]
@@ -123,6 +130,7 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
         "fewer": _fewer(fewer, run, trial.config),
         "training": all(part.training for part in run.model.modules()),
         "steps": len(steps),
+        "stepped_after_passes": len({*steps} - {0}),
     }
     return Observation({"rows": torch.stack(rows), "final": rows[-1]}, facts)
 
@@ -148,7 +156,7 @@ def _nothing(*arguments: object) -> None:
 
 
 def _passes_of(run: Run, gradients: bool = True) -> tuple[set[int], set[str]]:
-    """How many lines the forward passes of the run's model have, and what has fewer digits, as :data:`FEWER` calls it.
+    """How many lines the model's forward passes with gradients have, and what has fewer digits, as :data:`FEWER` calls it.
 
     Both sets are empty, and filled as the model is used. A loss that was computed in float32 sends back nothing but numbers
     that float32 has.
@@ -162,7 +170,8 @@ def _passes_of(run: Run, gradients: bool = True) -> tuple[set[int], set[str]]:
     devices = {"cpu", next(run.model.parameters()).device.type}
 
     def before(model: nn.Module, inputs: tuple[Any, ...]) -> None:
-        lines.add(len(inputs[0]) if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() else 0)
+        if torch.is_grad_enabled():
+            lines.add(len(inputs[0]) if inputs and isinstance(inputs[0], Tensor) and inputs[0].dim() else 0)
         if any(map(torch.is_autocast_enabled, devices)):
             fewer.add("precision")
 
@@ -245,7 +254,11 @@ def _observe_whole_run(function: Callable, trial: RunTrial, folder: Path) -> Obs
 
 
 def observe_one_call(function: Callable, config: Config, live: LiveBytes | None = None) -> Observation:
-    """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory."""
+    """One call of ``function(config)``. What the marker keeps is not part of the run, and is not counted as its memory.
+
+    ``steps`` counts the updates of the run whose history is returned, and those of others that make more than
+    :data:`FEW_STEPS`. As many may come before the first forward pass or before the model is loaded: these are no updates.
+    """
     runs: list[Run] = []
     passes: list[tuple[set[int], set[str]]] = []
     peaks: list[int] = []
@@ -256,7 +269,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     def watch(run: Run) -> None:
         kept = rows.setdefault(id(run), [])
         runs.append(run)
-        passes.append(_passes_of(run, gradients=live is None))
+        lines, fewer = _passes_of(run, gradients=live is None)
+        passes.append((lines, fewer))
 
         def keep(*_: object) -> None:
             if live and not first_peaks:
@@ -265,13 +279,23 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
                 with unmetered():
                     kept.append(flat_parameters(run.model).cpu())
 
+        def forget_few(*_: object) -> None:
+            with unmetered():
+                if 0 < len(kept) <= FEW_STEPS and not torch.equal(kept[-1], flat_parameters(run.model).cpu()):
+                    kept.clear()
+
+        def begin(*_: object) -> None:
+            if not lines and len(kept) <= FEW_STEPS:
+                kept.clear()
+
+        run.model.register_load_state_dict_post_hook(_Hook(forget_few))
+        run.model.register_forward_pre_hook(_Hook(begin), prepend=True)
         run.optimizer.register_step_post_hook(keep)
         if live:
             run.model.register_forward_pre_hook(_Hook(lambda *_: peaks.append(live.peak) if not peaks else None))
 
     value = function(config.with_(watch=watch))
-    steps = sum(map(len, rows.values()))
-    facts: dict[str, Any] = {"built": len(runs), "steps": steps, "type": type(value).__name__}
+    facts: dict[str, Any] = {"built": len(runs), "steps": 0, "type": type(value).__name__}
     fewer = [_fewer(seen, run, config) for (_, seen), run in zip(passes, runs, strict=True)]
     facts |= {"lines": sorted(set().union(*(lines for lines, _ in passes)))[:MAX_SIZES], "fewer": sorted(set().union(*fewer))}
     facts |= {"peak_before": peaks[0] if peaks else None, "peak_first": first_peaks[0] if first_peaks else None}
@@ -280,6 +304,8 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     if not runs:
         return Observation(facts=facts)
     run = next((run for run in runs if run.history is value), runs[-1])
+    others = (len(made) for of, made in rows.items() if of != id(run))
+    facts["steps"] = len(rows[id(run)]) + sum(made for made in others if made > FEW_STEPS)
     with unmetered():
         kept = rows[id(run)]
         tensors = {"final": flat_parameters(run.model).cpu()} | ({"rows": torch.stack(kept)} if kept else {})

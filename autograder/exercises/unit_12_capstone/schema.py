@@ -40,6 +40,7 @@ def windows_schema(trial: WindowTrial) -> Schema:
         "fewer": ListOf(Text(), (0, len(FEWER))),
         "training": Truth(),
         "steps": Whole(),
+        "stepped_after_passes": Whole(),
     }
     return Schema((Form({"rows": rows, "final": WEIGHTS}, facts),))
 

@@ -166,7 +166,7 @@ def test_single_mistakes_and_pairs_are_named_as_what_they_are(seed):
     for variant, slugs in loop_variants():
         if len(slugs) > 2 or "zero-before-step" in slugs:
             continue
-        passes = Passes(all_seen=variant.fetch != "first", repeated=variant.fetch == "once")
+        passes = Passes(distinct=variant.fetch != "first", repeated=variant.fetch == "once")
         named = frozenset(name_mistakes(as_fingerprint(variant, problem), problem, passes))
         same = any({named, frozenset(slugs)} <= others for others in COMPUTE_THE_SAME)
         if named != frozenset(slugs) and not same:
@@ -247,5 +247,5 @@ def test_a_stale_start_is_named_unless_another_mistake_explains_it():
 
 def test_how_often_the_model_ran_tells_repeated_micro_batches_from_updates_after_each():
     found = as_fingerprint(LoopVariant(width="every", weight="one"), probe(0))
-    assert name_mistakes(found, probe(0), Passes(all_seen=True)) == ("step-every",)
-    assert name_mistakes(found, probe(0), Passes(all_seen=True, repeated=True)) == ("same-batch-repeated",)
+    assert name_mistakes(found, probe(0), Passes(distinct=True)) == ("step-every",)
+    assert name_mistakes(found, probe(0), Passes(distinct=True, repeated=True)) == ("same-batch-repeated",)

@@ -96,7 +96,7 @@ def _as_single_rank(trial: RanksTrial, seen: RankSeen, found: Fingerprint, summe
     problem, facts = trial.loop.problem, seen.facts
     micro_batches = sum(map(len, problem.epochs))
     passes = Passes(
-        all_seen=facts["micro_batches_seen"] == micro_batches,
+        distinct=facts["micro_batches_seen"] == micro_batches,
         repeated=(facts["backwards"] or facts["forwards_with_grad"]) > micro_batches,
     )
     single = replace(found, columns=expected(problem).columns)

@@ -21,7 +21,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     weights_like,
 )
 from autograder.exercises.unit_12_capstone.judging.reports import NUMBERS, History, Trials, same
-from autograder.exercises.unit_12_capstone.observing import RunTrial
+from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
 from autograder.judging.left_behind import MESSAGES
 from autograder.judging.number_relations import rows_in_words
 from autograder.judging.returned_kinds import returned_instead
@@ -55,7 +55,10 @@ def weights_message(seen: Observation, due: Observation, config: Config, whose: 
 
 
 SAME_WAY = 0.9995
-"""Cosine from which a movement counts as one in the same direction: rounded, it is 1."""
+"""Cosine from which a movement counts as one in the same direction."""
+
+SLIGHTLY = 0.99
+"""Cosine from which a direction is only slightly another one."""
 
 
 def movement_in_words(seen: Observation, due: Observation, config: Config) -> str:
@@ -69,8 +72,11 @@ def movement_in_words(seen: Observation, due: Observation, config: Config) -> st
     if not (torch.isfinite(moved).all() and moved.any() and right.any()):
         return ""
     cosine = float(torch.cosine_similarity(moved, right, dim=0))
-    way = "in the same direction" if cosine > SAME_WAY else f"in another direction (cosine {cosine:.2f})"
-    return f"Update {update} moves the weights {float(moved.norm() / right.norm()):.3g} times as far as it should, {way}."
+    other = "in a slightly different direction" if cosine > SLIGHTLY else "in another direction"
+    way = "in the same direction" if cosine > SAME_WAY else f"{other} (cosine {side_by_side(cosine, 1.0, 2)[0]})"
+    times = f"{float(moved.norm() / right.norm()):.3g}"
+    far = "as far as it should" if times == "1" else f"{times} times as far as it should"
+    return f"Update {update} moves the weights {far}, {way}."
 
 
 def run_message(seen: Observation, due: Observation, config: Config, whose: str = LARGE) -> str:
@@ -163,11 +169,10 @@ def other_size(trial: RunTrial, seen: Observation) -> str:
 
     No micro-batch of the trial is ragged.
     """
-    others = [lines for lines in seen.facts["lines"] if lines != trial.config.micro_batch_size]
-    passed = counted(others[0], "line") if others else ""
-    return f"Your model reads {passed} at a time, where config.micro_batch_size is {trial.config.micro_batch_size}." * bool(
-        others
-    )
+    due, found = trial.config.micro_batch_size, seen.facts["lines"]
+    if len(found) != 1 or found == [due]:
+        return ""
+    return f"Your model reads {counted(found[0], 'line')} at a time, where config.micro_batch_size is {due}."
 
 
 def budget_mistake(trial: RunTrial, seen: Observation) -> str:
@@ -228,6 +233,14 @@ def repeated_mistake(trial: RunTrial, seen: Observation) -> str:
         return "resume-second-stop-not-saved"
     again = seen.facts["steps 2"] == due or seen.facts["steps 1"] == trial.stops[1]
     return "resume-starts-over" if again else ""
+
+
+def stepped_otherwise(trial: WindowTrial, seen: Observation) -> str:
+    """That the optimizer makes another number of steps than there are windows; empty if it does not."""
+    made, due = seen.facts.get("steps"), trial.config.updates
+    if seen.failure or made == due:
+        return ""
+    return f"optimizer.step() is called {counted(int(made or 0), 'time')} for {counted(due, 'window')}; once for each is due."
 
 
 def entered_otherwise(seen: Observation) -> str:

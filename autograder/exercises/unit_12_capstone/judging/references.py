@@ -29,9 +29,10 @@ by the norm plus 1e-6, which other ways to clip need not do. The smallest error 
 
 
 def updates_after_every(trial: WindowTrial, seen: Observation) -> bool:
-    """Whether there was an update for each micro-batch, and perhaps one more for each window."""
+    """Whether there was an update for each micro-batch, each after a forward pass, and perhaps one more for each window."""
     micro_batches = sum(1 for epoch in range(trial.config.epochs) for _ in trial.config.micro_batches(epoch))
-    return seen.facts.get("steps") in (micro_batches, micro_batches + trial.config.updates)
+    steps = seen.facts.get("steps") in (micro_batches, micro_batches + trial.config.updates)
+    return steps and seen.facts["stepped_after_passes"] == micro_batches
 
 
 @lru_cache(maxsize=512)
