@@ -114,12 +114,11 @@ def updates_in_trial(trial: LoopTrial, observation: Observation) -> str:
 def _updates_in_words(trial: LoopTrial, observation: Observation, found: Fingerprint, due: Fingerprint) -> str:
     """How updates differ from those due: by what else than the gradient moves the parameters, or else by the fingerprint."""
     alike = found.linear and found.coefficients.shape == due.coefficients.shape
-    if alike and _alike(found.coefficients, due.coefficients):
-        if aside := _not_along(trial, observation, found):
-            return (
-                f"Update {aside} does not move the parameters along its gradient alone: something else joins, such as weight "
-                "decay or momentum."
-            )
+    if alike and _alike(found.coefficients, due.coefficients) and (aside := _not_along(trial, observation, found)):
+        return (
+            f"Update {aside} does not move the parameters along its gradient alone: something else joins, such as weight decay "
+            "or momentum."
+        )
     return difference_in_words(found, due, observation.tensors["gradients"].norm(dim=1))
 
 

@@ -87,7 +87,9 @@ PROMISES = {
                 ("full", "single", "leftover", "clean", "together", "overflowed"),
                 "gradient_of_last_epoch_kept",
             ),
-            Promise("reported", "as your forwards computed it before the update", AT_RAGGED, "losses_after_the_update"),
+            Promise(
+                "reported", "as your forwards computed it before the update", (*AT_RAGGED, "single"), "losses_after_the_update"
+            ),
             Promise("reported mean", "There are leftovers and ragged sizes.", ("losses", *AT_RAGGED), "loss_mean_of_means"),
         ),
         (

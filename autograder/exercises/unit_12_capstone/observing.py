@@ -31,7 +31,7 @@ MAX_SIZES = 20
 """Different numbers of lines in a forward pass that are noted."""
 
 FEW_STEPS = 2
-"""Steps that are no updates of a run if what they change is replaced by a checkpoint, or if the run is thrown away: they make an
+"""Steps that are no updates of a run if what they change is replaced by a checkpoint, or if the run is thrown away: they let an
 optimizer build its state, or measure something."""
 
 FEWER = ("precision", "loss", "dtypes")
