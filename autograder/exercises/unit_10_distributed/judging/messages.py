@@ -124,7 +124,7 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check by the bytes carried that every rank takes part in one all-reduce of its gradients per window."""
     windows = windows_due(trial)
     due, carried = gradient_bytes(trial) * windows, [bytes_carried(trial, rank) for rank in ranks]
-    made = [len(rank.facts["update_epochs"]) for rank in ranks]
+    made = [int((rank.gradients.any(1) | rank.movements.any(1)).sum()) for rank in ranks]  # without gradients it is none
     if made != [windows] * len(ranks):
         each = str(made[0]) if len({*made}) == 1 else f"{listing(made)} by rank"
         return f"The optimizer of each rank had {windows} updates to make; yours made {each}."
