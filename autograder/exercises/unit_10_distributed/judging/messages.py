@@ -46,6 +46,12 @@ def shares_too_much(trial: RanksTrial, seen: RankSeen, rounds: int) -> bool:
     return bytes_carried(trial, seen) >= (rounds + 1) * gradient_bytes(trial)
 
 
+def shares_too_little(trial: RanksTrial, ranks: list[RankSeen]) -> bool:
+    """Whether a rank gave away less than the gradients, or the parameters, of one round per window."""
+    given = min(rank.facts["bytes"] + rank.facts["sent_again"] for rank in ranks)
+    return given < windows_due(trial) * gradient_bytes(trial)
+
+
 def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check that after every epoch the parameters of every rank are those of the global large batch."""
     start, due = due_parameters(trial)
