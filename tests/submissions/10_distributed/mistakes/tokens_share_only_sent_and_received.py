@@ -5,6 +5,7 @@ import torch.distributed as dist
 
 EXERCISE = "global_token_scale"
 MISTAKES = ("world-size-missing",)
+LOST = ("uneven", "ranks", "empty")
 
 
 def global_token_scale(local_tokens):
