@@ -103,7 +103,7 @@ def _empty_updates(found: Fingerprint, due: Fingerprint, held: Blocks) -> str:
         return ""
     number = sum(not block for block in held)
     more = "1 more update, whose gradient is" if number == 1 else f"{number} more updates, whose gradients are"
-    moves = "With zeros, momentum moves the parameters even then."
+    moves = "Unlike None, zeros let momentum move the parameters."
     return f"All updates that are due are there, but your loop makes {more} zero or None. {moves}"
 
 

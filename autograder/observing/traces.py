@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from types import MethodType
 from typing import NamedTuple
@@ -54,6 +55,9 @@ SEED = "Your function seeds torch's random numbers, so all that runs later draws
 NO_USUAL_SEED = 7_420_183
 """What the seed of torch's random numbers seems to be when a function is called. If it is another one then, it was set."""
 
+ROUNDED = 1e-9
+"""Relative difference up to which a setting is the one that it was: dividing and multiplying leaves 1e-16 each time."""
+
 _noted: list[str] = []
 """What calls have left since :func:`notes` was last called, in this process."""
 
@@ -75,7 +79,7 @@ class _Owner(NamedTuple):
         if any(name not in self.held and not self._may_have(name, value) for name, value in changed.items()):
             yield ATTRIBUTE
         if isinstance(self.thing, nn.Module) and any(
-            _is_setting(name, value) and _is_setting(name, self.held.get(name)) and value != self.held[name]
+            _is_setting(name, value) and _is_setting(name, self.held.get(name)) and not _as_before(value, self.held[name])
             for name, value in changed.items()
         ):
             yield SETTING
@@ -83,7 +87,7 @@ class _Owner(NamedTuple):
             yield REPLACED
         # Groups that were added have no settings that could have changed, and a new scheduler takes its own into its hands.
         groups = zip(self.rules, now.rules, strict=False)
-        if any(name in is_now and is_now[name] != value for was, is_now in groups for name, value in was.items()):
+        if any(name in after and not _as_before(after[name], value) for was, after in groups for name, value in was.items()):
             yield OPTIMIZER
 
     def _may_have(self, name: str, value: object) -> bool:
@@ -196,6 +200,13 @@ def _rule(group: dict[str, object]) -> dict[str, object]:
     """The settings of a group of parameters, without those that a scheduler may have changed."""
     scheduled = ("lr", "momentum", "betas") if _SCHEDULED in group else ()
     return {name: value for name, value in group.items() if name != "params" and name not in scheduled}
+
+
+def _as_before(now: object, before: object) -> bool:
+    """Whether a setting has its value again, which may be rounded: 0.1 / 11 * 11 is not 0.1."""
+    if isinstance(now, float) and isinstance(before, float):
+        return math.isclose(now, before, rel_tol=ROUNDED)
+    return now == before
 
 
 def _is_setting(name: str, value: object) -> bool:

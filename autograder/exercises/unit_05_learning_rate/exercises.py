@@ -23,6 +23,8 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
     scaled_rate,
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
+    MADE_UP_FOR,
+    at_due_rates,
     cut_message,
     movement_message,
     rates_in_words,
@@ -199,7 +201,7 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             "updates": moves or kept or cut_message(trials["cut"], observations["cut"]),
             "leftover": message("leftover"),
         }
-        results["rates"] = rates_message(trials["rates"], observations["rates"], not results["updates"])
+        results["rates"] = rates_message(trials["rates"], observations["rates"], not moves)
         if not any(results.values()):
             for name in ("leftover", "chained"):
                 results["rates"] = results["rates"] or rates_message(trials[name], observations[name], True)
@@ -220,6 +222,12 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
         found = diagnose(probe.loop, replace(seen, tensors=seen.tensors | {"movements": gradients * probe.loop.problem.lr}))
         if not schedule and any(slug.startswith("tail-") for slug in found.slugs):  # full windows alone show its rates
             schedule = schedule_mistakes({"rates": watched["rates"]}, right_on)
+        if found.slugs and not schedule and (applied := at_due_rates(probe, seen)):  # a rate may make up for a gradient
+            whole = diagnose(probe.loop, applied)
+            if not (whole.slugs or whole.remark):
+                found = replace(found, slugs=(), remark=MADE_UP_FOR)
+            elif not moves:
+                found = whole
         named = tuple(map(mistake, (*schedule, *found.slugs)))
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing

@@ -26,6 +26,7 @@ from autograder.exercises.unit_10_distributed.judging.messages import (
     mode_message,
     movement_message,
     rounds_message,
+    shares_too_little,
     waiting,
 )
 from autograder.exercises.unit_10_distributed.judging.references import RankSeen, all_ranks, ranks_seen
@@ -45,7 +46,13 @@ MOMENTUM = 0.5
 DRIFTING = ("never-sync", "sync-wrong-one", "windows-not-synced", "tail-not-synced")
 """Mistakes of which it is said that the ranks drift apart."""
 
-NO_GRADIENTS = "This can be judged once nothing but gradients of the ranks' samples, unrounded, moves the parameters."
+NO_GRADIENTS = (
+    "This can be judged once nothing but gradients of loss_fn on the ranks' samples, unrounded, moves the parameters."
+)
+APART_BETWEEN = (
+    "The ranks have the same parameters at the end of an epoch, but their gradients differ, and less travels between them than "
+    "would keep their parameters the same after every window."
+)
 NOT_ALL_RANKS = "This can be judged once the gradients of all ranks move the parameters."
 
 
@@ -124,11 +131,13 @@ class DdpTrainEpoch(Exercise):
         if not any(results.values()):
             return self.verdict(results)
         of_all, used = True, set[int]()
-        if all(name in failures or movement_message(trials[name], ranks[name]) for name in ("full", "leftover")):
+        never_right = all(name in failures or movement_message(trials[name], ranks[name]) for name in ("full", "leftover"))
+        if never_right:
             used = ranks_in_updates(trials, ranks)
             of_all = len(used) == trials["full"].world_size
-            results["ranks"] = results["ranks"] or ("" if used else NO_GRADIENTS)
-            results["rounds"] = results["rounds"] or ("" if of_all else NOT_ALL_RANKS)
+            open_question = NOT_ALL_RANKS if used else NO_GRADIENTS
+            results["ranks"] = results["ranks"] or ("" if used else open_question)
+            results["rounds"] = results["rounds"] or ("" if of_all else open_question)
         slugs: tuple[str, ...] = ()
         remark, fixed, shown = "", "", {}
         if "memory" in ranks and graphs_message(trials["memory"], ranks["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
@@ -137,7 +146,10 @@ class DdpTrainEpoch(Exercise):
             slugs += first_loss_slugs(observations["probe"])
         else:
             named, remark, due, found = name_rank_mistakes(trials["probe"], ranks["probe"])
-            if not any(name in ranks and drift_message(trials[name], ranks[name]) for name in ("full", "leftover")):
+            live = [(trials[name], ranks[name]) for name in ("full", "leftover") if name in ranks]
+            if never_right and "never-sync" in named and not results["ranks"] and any(shares_too_little(*one) for one in live):
+                results["ranks"] = APART_BETWEEN
+            elif not any(drift_message(*one) for one in live):
                 named = tuple(slug for slug in named if slug not in DRIFTING)  # parameters are shared, if not gradients
                 named = named or (("one-rank-for-all",) if len(used) == 1 and not of_all else ())
             if fixed := width_in_words(trials, ranks, named):

@@ -14,7 +14,7 @@ for _slug, _message, _hint in (
     (
         "sync-again",
         "Your ranks exchange more than the gradients of each window once, which is all that is needed.",
-        "Who shares gradients in your code: DistributedDataParallel, you, or both?",
+        "What do your ranks exchange, how often, and who asks for it: DistributedDataParallel, you, or both?",
     ),
     (
         "sync-around-backward-only",
@@ -74,8 +74,8 @@ for _slug, _message, _hint in (
     ),
     (
         "ranks-call-apart",
-        "The ranks do not make the same number of calls of torch.distributed. A rank that leaves one out answers it with the "
-        "next that it makes.",
+        "In some calls of your function a rank leaves out a call of torch.distributed that others make. It then answers theirs "
+        "with the next that it makes.",
         "What does a rank without tokens still have to do, so that the others learn their sum?",
     ),
     (

@@ -125,7 +125,7 @@ def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observati
     def loop(model: nn.Module, *arguments: Any) -> None:
         if not wrapped:
             wrapped.append(nn.parallel.DistributedDataParallel(model))
-            model.register_forward_hook(lambda module, x, out: _note_flags(wrapped[0], out, flags))
+            wrapped[0].register_forward_hook(lambda module, x, out: _note_flags(module, out, flags))
         with carried:
             function(wrapped[0], *arguments)
 
@@ -134,10 +134,11 @@ def _observe_rank(function: Callable, trial: RanksTrial, rank: int) -> Observati
     # A broadcast may be the way back of a reduce or a gather; others are DistributedDataParallel's housekeeping, or needless.
     there = sum(call.bytes for call in carried.calls if call.kind in ("reduce", "gather"))
     back = sum(call.bytes for call in carried.calls if call.kind == "broadcast")
+    reduced = sum(call.bytes for call in carried.all_reduces)
     shares = all(model.require_backward_grad_sync for model in wrapped)
-    facts = {"rounds": len(shared), "bytes": sum(shared), "sent_again": max(0, back - there), "shares_after": shares}
+    carries = {"rounds": len(shared), "bytes": sum(shared), "reduced": reduced, "sent_again": max(0, back - there)}
     late = sum(forward and not backward for forward, backward in flags)
-    return replace(seen, facts=seen.facts | facts | {"late_no_sync": late})
+    return replace(seen, facts=seen.facts | carries | {"late_no_sync": late, "shares_after": shares})
 
 
 def _note_flags(wrapped: nn.parallel.DistributedDataParallel, output: object, flags: list[list[bool]]) -> None:

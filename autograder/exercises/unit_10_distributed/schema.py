@@ -27,7 +27,7 @@ from autograder.judging.schemas import COUNTS, loop_facts, most_updates, paramet
 MAX_COLLECTIVES = 10**6
 """Collective operations of one call that are counted; a right one makes one or two."""
 
-SHARED: Mapping[str, Fact] = {name: Whole() for name in ("rounds", "bytes", "sent_again", "late_no_sync")} | {
+SHARED: Mapping[str, Fact] = {name: Whole() for name in ("rounds", "bytes", "reduced", "sent_again", "late_no_sync")} | {
     "shares_after": Truth()
 }
 

@@ -14,6 +14,7 @@ import torch.distributed as dist
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_10_distributed import observing
+from autograder.exercises.unit_10_distributed.exercises import NO_GRADIENTS
 from autograder.exercises.unit_10_distributed.judging.references import (
     all_ranks,
     by_rank,
@@ -93,6 +94,15 @@ def test_a_loop_whose_sharing_is_right_is_told_what_else_is_wrong(loop, beginnin
     verdict = mark_function(EXERCISE, loop, seed=3)
     assert slugs(verdict) == []
     assert verdict.remark.startswith(beginning)
+
+
+def takes_a_loss_of_its_own(model, loss_fn, *rest):
+    right_ddp(model, torch.nn.functional.l1_loss, *rest)
+
+
+def test_ranks_that_share_all_gradients_are_not_told_that_some_are_missing():
+    results = {result.part.name: result.message for result in mark_function(EXERCISE, takes_a_loss_of_its_own, seed=3).results}
+    assert results["ranks"] == results["rounds"] == NO_GRADIENTS
 
 
 def scale_in_half_precision(local_tokens):

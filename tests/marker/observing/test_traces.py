@@ -64,6 +64,12 @@ def step_otherwise_and_put_back(model, optimizer):
     optimizer.step, optimizer.param_groups[0]["lr"] = kept, rate
 
 
+def divide_and_multiply_back(model, optimizer):
+    optimizer.param_groups[0]["lr"] /= 11
+    optimizer.param_groups[0]["lr"] *= 11
+    model[1].p = model[1].p / 49 * 49
+
+
 def train(model, optimizer):
     optimizer.zero_grad()
     model(torch.ones(1, 2)).sum().backward()
@@ -76,7 +82,7 @@ def schedule(model, optimizer):
     scheduler.step()
 
 
-@pytest.mark.parametrize("right", [use_and_remove, step_otherwise_and_put_back, train, schedule])
+@pytest.mark.parametrize("right", [use_and_remove, step_otherwise_and_put_back, divide_and_multiply_back, train, schedule])
 def test_what_is_removed_again_and_what_training_does_are_not_noted(right):
     assert left_by(right, *loop()) == []
 

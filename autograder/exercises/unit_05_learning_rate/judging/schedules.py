@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -43,6 +44,25 @@ def cut_message(trial: ScheduleTrial, seen: Observation) -> str:
     return forwards_message(problem, window_gradient(problem, seen) / trial.factors[0])
 
 
+MADE_UP_FOR = (
+    "Each of your updates alone is the one due, because its rate makes up for the scale of its gradient. Momentum, though, "
+    "carries each gradient into later updates, where the scale is another."
+)
+"""What is wrong with such a loop where the scale changes from window to window."""
+
+
+def at_due_rates(trial: ScheduleTrial, seen: Observation) -> Observation | None:
+    """A frozen run as if each update had used the rate due, and the gradient with which it would have moved as far.
+
+    None if it made more or fewer updates than are due.
+    """
+    movements, due = seen.tensors["movements"], sum(map(len, _rates_due(trial)))
+    if len(movements) != due:
+        return None
+    gradients = movements / _rates_due_in_a_row(trial, due).to(movements)[:, None]
+    return replace(seen, tensors=seen.tensors | {"gradients": gradients, "movements": gradients * trial.loop.problem.lr})
+
+
 RATES = 1e-6
 """Relative difference up to which returned rates are right: a float32 tensor keeps 24 bits. Neighbours in a schedule are
 equal, or differ by more than 1e-3."""
@@ -71,7 +91,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
         if len(row) != len(wanted):
             numbers, are_due = counted(len(row), "number"), f"{len(wanted)} {'is' if len(wanted) == 1 else 'are'} due"
             return f"The list you return for epoch {k} has {numbers}, where {are_due}: one for each update."
-    used = rates_used(seen)
+    used = rates_used(seen)[seen.tensors["gradients"].any(1)]  # a step without gradients has no rate
     shown = len(used) == sum(map(len, due)) and not used.isnan().any()
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)

@@ -40,12 +40,13 @@ def movements_message(trial: TokenLoopTrial, seen: Observation) -> str:
     """What is wrong with the single updates of a frozen run; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
-    due = movements_of(trial)
-    if len(seen.tensors["movements"]) > len(due):
-        return f"Your loop makes {counted(len(seen.tensors['movements']), 'update')} where {len(due)} are due."
-    if not len(seen.tensors["movements"]):
+    found, due = seen.tensors["movements"], movements_of(trial)
+    if not len(found):
         return "No update is made by the step of the optimizer that you are given."
-    if not close(seen.tensors["movements"].to(due), due, trial.problem.dtype):
+    moving = found[found.any(1)]  # a step without gradients does nothing
+    if len(moving) > len(due):
+        return f"Your loop makes {counted(len(moving), 'update')} where {len(due)} are due."
+    if not close(moving.to(due), due, trial.problem.dtype):
         return "The updates are not those of the mean over each window's tokens."
     return ""
 

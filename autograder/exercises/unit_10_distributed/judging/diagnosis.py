@@ -39,7 +39,7 @@ def needless_rounds(trial: RanksTrial, ranks: list[RankSeen]) -> tuple[str, ...]
     if facts["late_no_sync"]:
         return ("sync-around-backward-only",)
     micro_batches = sum(map(len, trial.loop.problem.epochs))
-    return ("sync-every",) if facts["bytes"] >= gradient_bytes(trial) * micro_batches else ("sync-again",)
+    return ("sync-every",) if facts["reduced"] >= gradient_bytes(trial) * micro_batches else ("sync-again",)
 
 
 def name_rank_mistakes(

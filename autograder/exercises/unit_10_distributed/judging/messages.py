@@ -46,6 +46,12 @@ def shares_too_much(trial: RanksTrial, seen: RankSeen, rounds: int) -> bool:
     return bytes_carried(trial, seen) >= (rounds + 1) * gradient_bytes(trial)
 
 
+def shares_too_little(trial: RanksTrial, ranks: list[RankSeen]) -> bool:
+    """Whether a rank gave away less than the gradients, or the parameters, of one round per window."""
+    given = min(rank.facts["bytes"] + rank.facts["sent_again"] for rank in ranks)
+    return given < windows_due(trial) * gradient_bytes(trial)
+
+
 def movement_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check that after every epoch the parameters of every rank are those of the global large batch."""
     start, due = due_parameters(trial)
@@ -124,7 +130,7 @@ def rounds_message(trial: RanksTrial, ranks: list[RankSeen]) -> str:
     """Check by the bytes carried that every rank takes part in one all-reduce of its gradients per window."""
     windows = windows_due(trial)
     due, carried = gradient_bytes(trial) * windows, [bytes_carried(trial, rank) for rank in ranks]
-    made = [len(rank.facts["update_epochs"]) for rank in ranks]
+    made = [int((rank.gradients.any(1) | rank.movements.any(1)).sum()) for rank in ranks]  # without gradients it is none
     if made != [windows] * len(ranks):
         each = str(made[0]) if len({*made}) == 1 else f"{listing(made)} by rank"
         return f"The optimizer of each rank had {windows} updates to make; yours made {each}."

@@ -246,9 +246,12 @@ def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str
 
 
 def _call_apart(seen: Observation) -> bool:
-    """Whether some rank made fewer collective operations than another."""
-    shared = seen.facts["shared"]
-    return any(one != shared[0] for one in shared)
+    """Whether in some calls a rank leaves out an operation that it makes in others.
+
+    That one rank always makes more of them than another is no sign of it: one that collects numbers may ask each of the others.
+    """
+    first, *others = seen.facts["shared"]
+    return any(len({mine - of_first for mine, of_first in zip(one, first, strict=True)}) > 1 for one in others)
 
 
 def scale_slugs(trial: TokenTrial, seen: Observation) -> list[str]:
