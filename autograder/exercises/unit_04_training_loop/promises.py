@@ -44,8 +44,8 @@ PROMISES = {
         (
             Promise("one update", "one update for each window", ("full",), "steps_once_more"),
             Promise("mean", "the gradient of the mean loss over all samples of its window", AT_EVERY_UPDATE, "no_scale"),
-            Promise("returned", "Return a list with the mean loss", ("losses", *AT_RAGGED), "losses_not_returned"),
-            Promise("numbers", "for each window one number", ("losses", *AT_RAGGED), "losses_as_text"),
+            Promise("returned", "Return a list with the mean loss", ("losses", *AT_RAGGED, "single"), "losses_not_returned"),
+            Promise("numbers", "for each window one number", ("losses", *AT_RAGGED, "single"), "losses_as_text"),
             Promise("mode", "in training mode; leave it there", ("full", "together"), "evaluation_mode_after_training"),
             Promise(
                 "frozen", "Some of its parameters may be frozen or unused; leave them so", AT_RAGGED, "unfreezes_everything"

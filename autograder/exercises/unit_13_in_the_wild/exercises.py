@@ -174,8 +174,7 @@ class RepairedTrainer(Exercise[RepairTrial]):
             "tokens": said["tokens"]
             or said["token 0"]
             or said["repeated"]
-            or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}")
-            or kept_message(observations["no accumulation"], ("dtypes",)),
+            or (said["no accumulation"] and f"With N = 1: {said['no accumulation']}"),
             "leftover": said["leftover"] or (said["short"] and f"In an epoch shorter than a window: {said['short']}"),
             "epochs": said["epochs"],
             "empty": said["empty"] or kept_message(observations["empty"], DATA) or CHANGED_LIST * changes_list,
