@@ -264,10 +264,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         results = found.messages
         failure = first_failure(observations)
         if failure or not any(results.values()):
-            slugs = mistakes_before_refusal(
+            named = mistakes_before_refusal(
                 list(to_search(observations).values()), trials["float16"].loop.problem.accumulation_steps
             )
-            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
+            return self.verdict(results, mistakes=named, failure=failure)
 
         if found.joined and not found.moves:
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
