@@ -201,7 +201,7 @@ LAST_CALLS = 6
 
 
 class CountingScaler(torch.amp.GradScaler):
-    """A gradient scaler that counts the calls a loop makes, and knows the last of them and where there were forwards between them."""
+    """A gradient scaler that counts the calls that a loop makes, and knows the last ones, with the forwards between them."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
