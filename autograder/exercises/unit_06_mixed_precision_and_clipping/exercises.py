@@ -27,9 +27,10 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     LOST_IN_SUMS,
     NOT_FINITE,
-    OF_ANOTHER_MODE,
     RIGHT_IF_FEW,
+    cancelling_message,
     digits_message,
+    evaluation_message,
     how_computed,
     in_words_of_sums,
     lengths_in_sums,
@@ -317,23 +318,25 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         if failure or any("type" in seen.facts for seen in observations.values()):
             return self.verdict(results, failure=failure)
         remark = ""
+        left = cancelling_message(trials["cancelling"], observations["cancelling"])
         if results["sums"] or results["ragged"]:
             slugs = wrong_sums(trials["ragged"], observations, sums)
             if not slugs:
                 ragged = trials["ragged"], observations["ragged"]
                 remark = sums_in_words(observations, sums) or mode_in_words(*ragged) or weights_in_sums(*ragged)
                 remark = remark or (lengths_in_sums(*ragged) if results["ragged"] else RIGHT_IF_FEW)
+            if left != LOST_IN_SUMS:  # which may come from the mistake that has cost points already
+                results["sums"] = results["sums"] or left
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
-            left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
-            if left and not message:  # forwards of another model cancel otherwise
-                results["sums"] = LOST_IN_SUMS
+            if not message:  # forwards of another model cancel otherwise
+                results["sums"] = left
             results["model"] = results["model"] or digits_message(trials["sums"], observations["sums"])
             if not all(torch.isfinite(tensor).all() for tensor in observations["evaluation"].tensors.values()):
                 results["ragged"] = NOT_FINITE
-            elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
-                results["model"] = results["model"] or OF_ANOTHER_MODE
+            elif other := evaluation_message(trials["evaluation"], observations["evaluation"]):
+                results["model"] = results["model"] or other
             elif not message and (narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()])):
                 results["sums"] = results["sums"] or f"For a model with a single output: {narrow}"
             elif not message and (tied := sums_message(observations["tied"], float32_sums(trials["tied"])[()])):
