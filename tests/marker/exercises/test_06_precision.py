@@ -92,7 +92,7 @@ SAID = {
     "amp_looks_for_nan_only": "In float16, for a model with a single output, where a gradient is infinite and none is NaN",
     "amp_keeps_old_gradients_for_one": "where the scale grows and .grad holds something before the call: The parameters",
     "amp_no_norms_for_one": "With N = 1: The list you return does not have one number for each window.",
-    "clip_keeps_old_gradients_for_one": "in float32, for a model with a single output, where .grad holds something before the call:",
+    "clip_keeps_old_gradients_for_one": "in float32, for a model with a single output, where .grad holds something",
     "clip_steps_for_each_group": "Where the optimizer has two parameter groups: Each window makes 2 updates",
     "float32_leaves_out_a_remainder": "With 4 micro-batches your tensors are zero.",
     "float32_last_for_all": "opposite and long, they do not cancel in your tensors.",
