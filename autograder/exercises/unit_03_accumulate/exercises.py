@@ -22,6 +22,7 @@ from autograder.exercises.unit_03_accumulate.judging import (
     gradient_message,
     name_loss,
     name_weights,
+    of_a_call,
     same_samples,
     times_in_words,
 )
@@ -116,13 +117,14 @@ class AccumulateGradient(Exercise[LoopTrial]):
         if other_loss := name_loss(trials["equal"], observations["equal"]):
             found = replace(found, slugs=(other_loss, *found.slugs), found=found.found if found.slugs else None, remark="")
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
+        named = (replace(one, message=of_a_call(one.message), hint=of_a_call(one.hint)) for one in map(mistake, slugs))
         return self.verdict(
             results,
-            mistakes=tuple(map(mistake, slugs)),
+            mistakes=tuple(named),
             failure=failure,
             expected=found.expected,
             found=found.found,
-            remark=found.remark or ("" if slugs else times_in_words(*elsewhere[0])),
+            remark=of_a_call(found.remark) or ("" if slugs else times_in_words(*elsewhere[0])),
         )
 
 
@@ -235,7 +237,8 @@ class SameUpdate(Exercise[CallTrial]):
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: Plain | None) -> str:
             due = "True" if same_samples(*trial.arguments) else "False"
-            return "For {} and {} your function returned {}, where {} was due.".format(*trial.arguments, in_words(found), due)
+            answer = repr(found) if isinstance(found, float) else in_words(found)  # 1 is as good as True, 1.0 is not
+            return "For {} and {} your function returned {}, where {} was due.".format(*trial.arguments, answer, due)
 
         verdict = judge_calls(
             self,

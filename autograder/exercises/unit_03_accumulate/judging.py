@@ -48,8 +48,9 @@ def gradient_message(trial: LoopTrial, seen: Observation) -> str:
     if _are_close(problem, gradients, due):
         return ""
     used = (due != 0).any(0)
-    if problem.stale and _are_close(problem, gradients[:, used], due[:, used]):
-        return "The .grad of a parameter that no loss depends on still holds something of what it held before."
+    if _are_close(problem, gradients[:, used], due[:, used]):
+        before_too = " It held something before the call, too." if problem.stale else ""
+        return f"The .grad of a parameter that no loss depends on is neither None nor zero after the call.{before_too}"
     if len(gradients) != len(due) or not _are_close(problem, gradients[:1], due[:1]):
         return WRONG_GRADIENT
     calls = zip(problem.epochs, gradients.to(due), due, strict=True)
@@ -68,6 +69,27 @@ OTHER_LOSSES: dict[str, Callable[[LossFn], tuple[LossFn, ...]]] = {
     "loss-of-its-own": lambda loss_fn: OWN_LOSSES,
 }
 """By mistake, what may be computed in place of a loss."""
+
+
+OF_A_CALL = {
+    " at the window's parameters": "",
+    "Every window": "Your gradient",
+    "window": "call",
+    "Your updates": "Your gradients",
+    "in no update": "not in .grad",
+    "reach no update": "are not in .grad",
+    " of an update": "",
+    " at its update": "",
+    "reaches the update": "is in .grad",
+}
+"""What replaces words of windows and updates, of which a function that fills ``.grad`` has none."""
+
+
+def of_a_call(text: str) -> str:
+    """What is said of a loop's windows and updates, in the words of a single call that fills ``.grad``."""
+    for words, others in OF_A_CALL.items():
+        text = text.replace(words, others)
+    return text
 
 
 def name_loss(trial: LoopTrial, seen: Observation) -> str:

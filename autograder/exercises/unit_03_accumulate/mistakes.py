@@ -93,7 +93,7 @@ add_mistake(
 )
 add_mistake(
     "same-answer-always",
-    "You give the same answer for every pair.",
+    "In the pairs tried you always give the same answer.",
     "How many samples are in one update of each configuration? When do the two numbers differ?",
 )
 add_mistake(

@@ -27,9 +27,10 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_messages import (
     LOST_IN_SUMS,
     NOT_FINITE,
-    OF_ANOTHER_MODE,
     RIGHT_IF_FEW,
+    cancelling_message,
     digits_message,
+    evaluation_message,
     how_computed,
     in_words_of_sums,
     lengths_in_sums,
@@ -44,10 +45,12 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
     CLIP_TOLERANCE,
     CLIPPED_BELOW,
+    CLIPPED_FOR_ONE,
     LEFTOVER_NOT_CLIPPED,
     always_clipped,
     clipped_norms,
     cut_message,
+    in_special,
     lengths_in_words,
     mixed_message,
     norms_message,
@@ -124,7 +127,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             "bound": trial(1, uneven[0] + uneven[1] + uneven[2], share=BINDING, one_shot=True, grouped=0.5),
             "idle": trial(2, [size] * (2 * n + left), [size] * (n - 1), [size] * n, share=IDLE, stale=True, spiked=True),
             # In float32, which a function may not turn into float64.
-            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32", outputs=1),
+            "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32", outputs=1, stale=True),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
             "norms": next(filter(_shrinks, several)),
             "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
@@ -138,7 +141,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         due = {name: replay_clipped(clipped, trial) for name, trial in trials.items()}
         said = {name: parameters_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
         norms = {name: norms_message(observations[name], due[name], CLIP_TOLERANCE) for name in trials}
-        alone = for_one(said["no accumulation"], trials["no accumulation"].loop.problem)
+        alone = in_special(CLIPPED_FOR_ONE, said["no accumulation"])
         results = {"bound": said["bound"], "idle": said["idle"] or alone, "norms": norms["norms"]}
         whole = not (results["bound"] or results["idle"])
         joined = False
@@ -152,6 +155,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             kept = kept_message(observations["idle"]) or kept_message(observations["no accumulation"], MODEL)
             results["idle"] = results["idle"] or kept or (said["overflowed"] and AFTER_INFINITY)
             results["norms"] = results["norms"] or norms["idle"] or norms["bound"]
+            results["norms"] = results["norms"] or ("" if said["bound alone"] else for_one(norms["bound alone"]))
+            results["norms"] = results["norms"] or in_special(CLIPPED_FOR_ONE, norms["no accumulation"])
         failure = first_failure(observations)
         if not any(results.values()):
             return self.verdict(results, failure=failure)
@@ -165,7 +170,9 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
         slugs = found.slugs
-        if uses_up_streams({name: trial.loop.problem for name, trial in trials.items()}, observations):
+        # Of the trials with lists, one has its threshold and the other its parameter groups.
+        beside = {name: trials[name].loop.problem for name in ("bound", "leftover", "probe")}
+        if uses_up_streams(beside, {name: observations[name] for name in beside}):
             slugs += ("stream-used-up",)
         elif results["bound"] and not failure:
             name = "leftover" if whole else "bound"
@@ -179,9 +186,12 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         if results["bound"] and results["idle"] and not (slugs or failure):
             slugs = two_mistakes({trials[name]: observations[name] for name in ("bound", "idle")})
         remark = found.remark + (IDLE_THERE if found.remark.startswith("Update ") else "")
+        if remark and not results["idle"]:  # where there is one group
+            remark = f"Where the optimizer has two parameter groups: {remark}"
         bound = observations["bound"]
-        # A loop that makes no update at all is told so, and nothing about clipping.
+        # A loop that makes no update at all is told so, and nothing about clipping; nor is one that has used up the stream.
         stepped = any(observations[name].facts.get("update_epochs") for name in ("bound", "probe"))
+        stepped = stepped and bool(bound.facts.get("forwards_with_grad"))
         if results["bound"] and stepped and not (slugs or bound.failure):
             remark = clipping_in_words(trials["bound"], bound) or outside_message(bound) or remark
             remark = remark or lengths_in_words(bound, due["bound"])
@@ -237,7 +247,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             # What .grad held before, or holds of the window before, would vanish beside gradients that are scaled.
             "bfloat16": trial(2, *epochs, precision="bfloat16", of_problem={"stale": True}, scale=1.0, growth_interval=2),
             "no accumulation": trial(
-                7, [2] * 3, of_problem={"accumulation_steps": 1, "outputs": 1}, scale=1.0, growth_interval=2
+                7, [2] * 3, of_problem={"accumulation_steps": 1, "outputs": 1, "stale": True}, scale=1.0, growth_interval=2
             ),
             "cut": trial(8, [2] * n, of_problem={"coupled": True}),
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True, scale=USUAL_SCALE, growth_interval=1),
@@ -264,10 +274,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
         results = found.messages
         failure = first_failure(observations)
         if failure or not any(results.values()):
-            slugs = mistakes_before_refusal(
+            named = mistakes_before_refusal(
                 list(to_search(observations).values()), trials["float16"].loop.problem.accumulation_steps
             )
-            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
+            return self.verdict(results, mistakes=named, failure=failure)
 
         if found.joined and not found.moves:
             return self.verdict(results, mistakes=(mistake("one-big-batch"),))
@@ -308,23 +318,25 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
         if failure or any("type" in seen.facts for seen in observations.values()):
             return self.verdict(results, failure=failure)
         remark = ""
+        left = cancelling_message(trials["cancelling"], observations["cancelling"])
         if results["sums"] or results["ragged"]:
             slugs = wrong_sums(trials["ragged"], observations, sums)
             if not slugs:
                 ragged = trials["ragged"], observations["ragged"]
                 remark = sums_in_words(observations, sums) or mode_in_words(*ragged) or weights_in_sums(*ragged)
                 remark = remark or (lengths_in_sums(*ragged) if results["ragged"] else RIGHT_IF_FEW)
+            if left != LOST_IN_SUMS:  # which may come from the mistake that has cost points already
+                results["sums"] = results["sums"] or left
         else:
             message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
-            left = sums_message(observations["cancelling"], float32_sums(trials["cancelling"])[()])
-            if left and not message:  # forwards of another model cancel otherwise
-                results["sums"] = LOST_IN_SUMS
+            if not message:  # forwards of another model cancel otherwise
+                results["sums"] = left
             results["model"] = results["model"] or digits_message(trials["sums"], observations["sums"])
             if not all(torch.isfinite(tensor).all() for tensor in observations["evaluation"].tensors.values()):
                 results["ragged"] = NOT_FINITE
-            elif sums_message(observations["evaluation"], float32_sums(trials["evaluation"])[()]):
-                results["model"] = results["model"] or OF_ANOTHER_MODE
+            elif other := evaluation_message(trials["evaluation"], observations["evaluation"]):
+                results["model"] = results["model"] or other
             elif not message and (narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()])):
                 results["sums"] = results["sums"] or f"For a model with a single output: {narrow}"
             elif not message and (tied := sums_message(observations["tied"], float32_sums(trials["tied"])[()])):

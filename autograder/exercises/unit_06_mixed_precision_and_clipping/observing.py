@@ -196,9 +196,12 @@ def _opposite(model: nn.Module, batches: list[MicroBatch], precision: torch.dtyp
 SCALER_CALLS = ("unscales", "scaler_steps", "scaler_updates")
 """What is counted of a scaler."""
 
+LAST_CALLS = 6
+"""How many of the calls are kept, with ``"forwards"`` between those of different windows: two windows' worth."""
+
 
 class CountingScaler(torch.amp.GradScaler):
-    """A gradient scaler that counts the calls a loop makes, and knows the last three of them."""
+    """A gradient scaler that counts the calls that a loop makes, and knows the last ones, with the forwards between them."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -222,10 +225,18 @@ class CountingScaler(torch.amp.GradScaler):
         self._note("scaler_updates")
         super().update(new_scale)
 
+    def note_forward(self) -> None:
+        """Keep that the model ran."""
+        if self.last[-1:] != ["forwards"]:
+            self._keep("forwards")
+
     def _note(self, call: str) -> None:
         self.calls[call] += 1
         if not self.stepping:
-            self.last = [*self.last, call][-3:]
+            self._keep(call)
+
+    def _keep(self, call: str) -> None:
+        self.last = [*self.last, call][-LAST_CALLS:]
 
 
 def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
@@ -235,6 +246,7 @@ def observe_amp(function: Callable, trial: AmpTrial) -> Observation:
     converted: list[bool] = []
 
     def note(layer: nn.Module, inputs: Any, out: Tensor) -> None:
+        scaler.note_forward()
         dtypes.add(str(out.dtype).removeprefix("torch."))
         # A weight that is cast for a call, as functional_call may, is no leaf: its gradient reaches a parameter in float32.
         converted.append(layer.weight.dtype != torch.float32 and bool(layer.weight.is_leaf))

@@ -28,7 +28,7 @@ PROMISES = {
             Promise("mean", LIKE_UNIT_04, CLIPPED, "clip_no_scale"),
             Promise("clip", LIKE_UNIT_04, LONG, "clip_never"),
             Promise("once", LIKE_UNIT_04, (*LONG, "norms"), "clip_per_micro_batch"),
-            Promise("complete", LIKE_UNIT_04, (*LONG, "idle", "norms"), "clip_too_early"),
+            Promise("complete", LIKE_UNIT_04, (*LONG, "idle", "no accumulation", "norms"), "clip_too_early"),
             Promise("before the update", "before its update.", LONG, "clip_after_the_step"),
             Promise("threshold", "clipped to `max_norm`", LONG, "clip_threshold_divided"),
             Promise("whole gradient", "each window's gradient is clipped", LONG, "clip_each_parameter"),
@@ -43,9 +43,14 @@ PROMISES = {
                 tuple(name for name in CLIPPED if name not in ("bound", "norms", "leftover", "bound alone")),
                 "clip_always",
             ),
-            Promise("norms", "the norm of its gradient before clipping.", ("norms", "bound"), "clipped_norm_returned"),
             Promise(
-                "list", "Return a list with one number for each window", ("norms", "bound", "idle"), "clip_nothing_returned"
+                "norms", "the norm of its gradient before clipping.", ("norms", "bound", "bound alone"), "clipped_norm_returned"
+            ),
+            Promise(
+                "list",
+                "Return a list with one number for each window",
+                ("norms", "bound", "idle", "no accumulation", "bound alone"),
+                "clip_nothing_returned",
             ),
             Promise("each norm", "one for each window, before clipping.", ("norms", "idle"), "clip_norms_of_full_windows"),
             Promise("ragged", "full windows of ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
@@ -57,7 +62,7 @@ PROMISES = {
             Promise(
                 "clear",
                 "`.grad` may hold anything when you are called.",
-                ("idle", "overflowed", "probe"),
+                ("idle", "no accumulation", "overflowed", "probe"),
                 "clip_keeps_old_gradients",
             ),
             Promise("training", MODE, CLIPPED, "clip_evaluates"),
@@ -98,10 +103,13 @@ PROMISES = {
             Promise("rounded", "forwards run in `dtype`", ("telling", "usual scale"), "amp_shows_another_dtype"),
             Promise("parameters", "one epoch in mixed precision.", AMP, "amp_converts_the_model"),
             Promise("clip", "Clip the unscaled gradient of each window to `max_norm`", AMP_CLIPPED, "amp_never_clips"),
-            Promise("unscaled", "Clip the unscaled gradient", AMP_CLIPPED, "amp_clip_before_unscale"),
+            Promise("unscaled", "Clip the unscaled gradient", (*AMP_CLIPPED, "no accumulation"), "amp_clip_before_unscale"),
             Promise("unscaled in both", "Use the scaler with both.", ("together",), "amp_bfloat16_clipped_before_unscale"),
             Promise(
-                "unscaled by its own scale", "Clip the unscaled gradient", ("together",), "amp_unscales_by_the_first_scale"
+                "unscaled by its own scale",
+                "Clip the unscaled gradient",
+                ("together", "no accumulation"),
+                "amp_unscales_by_the_first_scale",
             ),
             Promise("short ones", "no norm reaches `max_norm`.", AMP, "amp_always"),
             Promise(
@@ -111,12 +119,15 @@ PROMISES = {
                 "clipped alone", "Clip the unscaled gradient of each window", ("clip alone",), "amp_clips_what_is_accumulated"
             ),
             Promise("norms", "return the norms before clipping.", AMP_CLIPPED, "amp_clipped_norm_returned"),
-            Promise("list", "the returned norms count here.", (*AMP_CLIPPED, "inf"), "amp_returns_nothing"),
+            Promise("list", "the returned norms count here.", (*AMP_CLIPPED, "inf", "no accumulation"), "amp_returns_nothing"),
             Promise("number for inf", "but do return one.", ("inf",), "amp_omits_infinite_norms"),
             Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", *AMP_CLIPPED), "amp_mean_of_means"),
             Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover", "together"), "amp_tail_dropped"),
             Promise(
-                "clear", "`.grad` may hold anything when you are called.", ("bfloat16", "overflowed"), "amp_keeps_old_gradients"
+                "clear",
+                "`.grad` may hold anything when you are called.",
+                ("bfloat16", "no accumulation", "overflowed"),
+                "amp_keeps_old_gradients",
             ),
             Promise("infinity", "`.grad` may hold anything when you are called.", ("overflowed",), "amp_clears_by_multiplying"),
             Promise("training", LIKE_EXERCISE_1, AMP, "amp_evaluates"),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from autograder.contract.schema import Array, Fact, Form, ListOf, Number, Schema, Text, Truth, Whole
-from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial, ClipTrial, Float32SumTrial
+from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import (
+    LAST_CALLS,
+    AmpTrial,
+    ClipTrial,
+    Float32SumTrial,
+)
 from autograder.judging.schemas import NO_VALUE, loop_schema, loop_schema_with
 
 AMP_FACTS: dict[str, Fact] = {
     **{name: Whole() for name in ("unscales", "scaler_steps", "scaler_updates")},
     "scale": Number(),
     "dtypes": ListOf(Text(), (0, 20)),
-    "last_calls": ListOf(Text(), (0, 3)),
+    "last_calls": ListOf(Text(), (0, LAST_CALLS)),
     "converted": Truth(),
 }
 

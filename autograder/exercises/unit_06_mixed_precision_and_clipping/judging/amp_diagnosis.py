@@ -58,6 +58,8 @@ def amp_diagnosis(
 
     match = first_match(amp_candidates(), shown, replayed, _alike)
     slugs = match.mistakes if match else ()
+    if not observations["float16"].facts["scaler_steps"]:  # both updates are the optimizer's
+        slugs = tuple(slug for slug in slugs if slug != "steps-twice")
     broken = several["inf"].facts
     replaced = "inf-left-out" in slugs and broken["backwards"] == broken["micro_batches_seen"]  # left out it is not
     if replaced:

@@ -8,12 +8,15 @@ from functools import partial
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import (
+    AMP_FOR_ONE,
     AMP_TOLERANCE,
     AS_IN_LOW_PRECISION,
     LEFTOVER_NOT_CLIPPED,
+    WITH_NAN,
     WITHOUT_NAN,
     autocast_message,
     cut_message,
+    in_special,
     lowered_message,
     norms_message,
     one_norm_each,
@@ -66,7 +69,7 @@ def amp_results(
     said = {name: parameters_message(observations[name], due[name], AMP_TOLERANCE) for name in trials}
     said |= {name: said[name] or autocast_message(observations[name], trials[name]) for name in FORWARDS}
     moves = said["float16"] or said["bfloat16"]
-    moves = moves or for_one(said["no accumulation"], trials["no accumulation"].loop.problem)
+    moves = moves or in_special(AMP_FOR_ONE, said["no accumulation"])
     cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
     rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
     usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
@@ -82,7 +85,7 @@ def amp_results(
         "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
     }
     if said["inf"] and not (moves or said["infinite"]):
-        results["inf"] = f"In bfloat16: {results['inf']}"
+        results["inf"] = in_special(WITH_NAN, results["inf"])
     without_nan = said["infinite"] if moves else WITHOUT_NAN
     applied = bool(said["infinite"] and not results["inf"])
     results["inf"] = results["inf"] or (without_nan if applied else scale_message(observations["infinite"], due["infinite"]))
@@ -103,6 +106,10 @@ def amp_results(
     if not any(results.values()):
         together = said["together"] or norms_message(observations["together"], due["together"], AMP_TOLERANCE)
         results["clip"] = together and f"In bfloat16, with a scale that doubles after every window: {together}"
-        results["clip"] = results["clip"] or for_one(said["clip alone"])
+        norms = {
+            name: norms_message(observations[name], due[name], AMP_TOLERANCE) for name in ("clip alone", "no accumulation")
+        }
+        results["clip"] = results["clip"] or for_one(said["clip alone"] or norms["clip alone"])
+        results["clip"] = results["clip"] or in_special(AMP_FOR_ONE, norms["no accumulation"])
         results["update"] = AFTER_INFINITY if said["overflowed"] else ""
     return AmpResults(results, said, moves, rounded, together, joined, applied, whole)

@@ -18,6 +18,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_s
     sums_as_if_all_like_first,
     sums_without_fusion,
 )
+from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages import in_special
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
 from autograder.judging.left_behind import kept_message
 from autograder.judging.returned_kinds import returned_instead
@@ -110,12 +111,42 @@ def _is_rounded(seen: Observation, dtype: torch.dtype, divisor: int) -> bool:
 LOST_IN_SUMS = "Where long gradients cancel, what the others add up to is wrong, as if some were not added up in float32."
 """Said of sums that are right but for what float32 would have kept."""
 
+NOT_CANCELLED = "Where the gradients of two micro-batches are opposite and long, they do not cancel in your tensors."
+FAR_OFF = 50
+"""Distance from the sums due beyond which long gradients cannot have cancelled: they are off by more than 300 if one of them is
+missing, and by less than 10 if the others are lost or wrongly weighted."""
+
+
+def cancelling_message(trial: Float32SumTrial, seen: Observation) -> str:
+    """What is wrong with sums in which the longest gradients cancel; empty if nothing is."""
+    due = float32_sums(trial)[()]
+    left, off = sums_message(seen, due), sums_distance(seen.tensors, due)
+    if not left or off == torch.inf:
+        return left
+    if off > FAR_OFF:
+        return NOT_CANCELLED
+    return (
+        LOST_IN_SUMS
+        if any(tensor.any() for tensor in seen.tensors.values())
+        else f"With {trial.count} micro-batches your tensors are zero."
+    )
+
 
 NOT_FINITE = "Where .grad held infinity before the call, your tensors are not finite."
 """Said of sums that are right where it held something else."""
 
 OF_ANOTHER_MODE = "For a model in evaluation mode, your tensors are not the gradient that it has in that mode."
 """Said of sums that are right for a model in training mode."""
+
+
+def evaluation_message(trial: Float32SumTrial, seen: Observation) -> str:
+    """What is wrong with finite sums of a model in evaluation mode; empty if nothing is."""
+    message = sums_message(seen, float32_sums(trial)[()])
+    if message and sums_distance(seen.tensors, float32_sums(replace(trial, training=True))[()]) <= SUM_TOLERANCE:
+        return OF_ANOTHER_MODE
+    return in_special(
+        f"With {trial.count} micro-batches, for a model in evaluation mode, where .grad holds infinity before the call", message
+    )
 
 
 def mode_in_words(trial: Float32SumTrial, seen: Observation) -> str:
@@ -166,8 +197,9 @@ def model_message(observations: Iterable[Observation]) -> str:
             return seen.failure.message
         if "type" in seen.facts or not seen.tensors:
             return "You return no tensors by parameter name, so their dtype cannot be checked."
-        if any(tensor.dtype != torch.float32 for tensor in seen.tensors.values()):
-            return "The tensors you return are not float32."
+        if others := [name for name, tensor in seen.tensors.items() if tensor.dtype != torch.float32]:
+            every = len(others) == len(seen.tensors)
+            return "The tensors you return are not float32." if every else f"Your tensor for {others[0][:40]} is not float32."
         if seen.facts["moved"]:
             return "Your function changed the model's parameters or their dtype."
         if seen.facts["converted"]:

@@ -70,7 +70,20 @@ AS_IN_LOW_PRECISION = (
     "Where long gradients cancel, what the others add up to is wrong, as in sums of fewer digits than float32."
 )
 
-WITHOUT_NAN = "Where a gradient is infinite and none is NaN, the parameters after training are not those that are due."
+WITHOUT_NAN = (
+    "In float16, for a model with a single output, where a gradient is infinite and none is NaN, the parameters after training "
+    "are not those that are due."
+)
+WITH_NAN = "In bfloat16, where gradients are NaN as well as infinite"
+CLIPPED_FOR_ONE = "With N = 1, in float32, for a model with a single output, where .grad holds something before the call"
+AMP_FOR_ONE = "With N = 1, for a model with a single output, where the scale grows and .grad holds something before the call"
+"""What is special of a trial, where it alone shows what is wrong."""
+
+
+def in_special(where: str, message: str) -> str:
+    """What a message says of a trial in which these things are special; empty if the message is."""
+    return message and f"{where}: {message}"
+
 
 CLIPPED_BELOW = (
     "Gradients that are longer than max_norm stay as they are, and shorter ones get that length: the wrong way round."

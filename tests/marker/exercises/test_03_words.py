@@ -1,0 +1,25 @@
+"""What is said of functions that fill .grad, or compare updates: sentences that are true of them."""
+
+from __future__ import annotations
+
+import pytest
+from samples import SAMPLES, mark_once
+
+from autograder.showing.verdict_html import as_text
+
+SAID = {
+    "returns_after_the_first": "Micro-batches 2 to 5 are not in .grad.",
+    "fills_what_is_unused": "The .grad of a parameter that no loss depends on is neither None nor zero after the call.",
+    "stale_gradient_of_unused": "is neither None nor zero after the call. It held something before the call, too.",
+    "clips_the_gradient": "No gradient is longer than 0.1: longer ones",
+    "zero_every": "Only the last micro-batch of each call is in .grad",
+    "same_update_by_object": "In the pairs tried you always give the same answer.",
+    "same_update_in_floats": "your function returned 1.0, where True was due.",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAID)
+def test_the_verdict_on_a_sample_has_a_sentence_that_is_true_of_it(name):
+    sample = next(sample for sample in SAMPLES if sample.unit == "03_accumulate" and sample.path.stem == name)
+    assert SAID[name] in as_text(mark_once(sample))
