@@ -45,9 +45,13 @@ one whose graphs are alive together at least 14.6."""
 
 
 def for_one(message: str, problem: Problem | None = None) -> str:
-    """What a message says of a problem whose windows have one micro-batch each; empty if the message is."""
+    """What a message says of a problem whose windows have one micro-batch each; empty if the message is.
+
+    What else is special of the ``problem``, if it is given, is named, too.
+    """
     narrow = " and a model with a single output" if problem and problem.outputs == 1 else ""
-    return message and f"With N = 1{narrow}: {message}"
+    rounded = ", in float32" if problem and problem.dtype == "float32" else ""
+    return message and f"With N = 1{narrow}{rounded}: {message}"
 
 
 def moves_like_large_batches(trial: LoopTrial, observation: Observation) -> bool:

@@ -83,7 +83,8 @@ class Repair(Exercise[LoopTrial]):
         results = {"repaired": repaired_message(trials["training"], seen)}
         if not results["repaired"]:
             cuts = (cut_message(trials[name], observations[name]) for name in trials if name.startswith("cut"))
-            alone = for_one(repaired_message(trials["single"], observations["single"]))
+            single = trials["single"]
+            alone = for_one(repaired_message(single, observations["single"]), single.problem)
             results["repaired"] = alone or next(filter(None, cuts), "")
             slugs = ("one-big-batch",) * (results["repaired"] == JOINED)
             remark = for_one(updates_in_trial(trials["single probe"], observations["single probe"])) if alone else ""
@@ -164,6 +165,7 @@ class TrainEpoch(Exercise[LoopTrial]):
         def movement(name: str) -> str:
             return movement_message(trials[name], observations[name])
 
+        single = trials["single"].problem
         results = {name: movement(name) for name in ("full", "leftover", "ragged", "stream")}
         full = observations["full"]
         if not full.failure:
@@ -174,7 +176,8 @@ class TrainEpoch(Exercise[LoopTrial]):
             trials["overflowed"], observations["overflowed"], also_moves=not results["leftover"]
         )
         # With N = 1 .grad holds something at first, too, which costs its point once.
-        alone = ("" if results["clean"] else for_one(movement("single"))) or kept_message(observations["single"], MODEL)
+        alone = "" if results["clean"] else for_one(movement("single"), single)
+        alone = alone or kept_message(observations["single"], MODEL)
         results["full"] = results["full"] or alone
         if not any(results.values()):
             problem = movement("together") or kept_message(observations["together"])
@@ -189,7 +192,7 @@ class TrainEpoch(Exercise[LoopTrial]):
             name = "ragged" if wrong_moves else "together"
             results["losses"] = moving_losses_message(trials[name], observations[name])
             if not (results["losses"] or wrong_moves):
-                results["losses"] = for_one(moving_losses_message(trials["single"], observations["single"]))
+                results["losses"] = for_one(moving_losses_message(trials["single"], observations["single"]), single)
         extra = [*slugs]
         if holds_several_graphs(trials["memory"], observations["memory"]):
             results["full"] = results["full"] or SEVERAL_GRAPHS
