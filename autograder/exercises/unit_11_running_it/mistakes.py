@@ -204,11 +204,11 @@ add_mistake(
 )
 add_mistake(
     "effective-batch-of-one-rank",
-    "Your plan is right, but the effective batch size you report is that of a single rank.",
+    "Where several ranks share the batch, the effective batch size you report is that of a single rank.",
     "How many samples does one update average over, all ranks together?",
 )
 add_mistake(
     "uneven-ranks-not-refused",
-    "The ranks cannot share the recipe's batch evenly, and your function raises no ValueError.",
+    "Where the ranks cannot share the recipe's batch evenly, your function does not always raise a ValueError.",
     "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
 )
