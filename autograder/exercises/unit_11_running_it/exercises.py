@@ -41,6 +41,7 @@ KILLED_AGAIN = "A run that was killed, resumed and killed again does not go on f
 KILLED_AT_ONCE = (
     "A run that was resumed, and killed before its next update, does not go on from the checkpoint it was resumed from."
 )
+KILLED_IN_A_WINDOW = "A run with everything that is killed in the middle of a window does not go on as it would have."
 
 
 class LoadCheckpoint(Exercise):
@@ -93,7 +94,9 @@ class LoadCheckpoint(Exercise):
             looked_at.append("again")
             results["updates"] = again if observations["again"].failure else KILLED_AGAIN
         if at_once and not (results["updates"] or results["window"]):
-            results["updates"] = at_once if observations["at once"].failure else KILLED_AT_ONCE
+            seen = observations["at once"]
+            said = KILLED_IN_A_WINDOW if seen.facts.get("fresh") else KILLED_AT_ONCE
+            results["updates"] = at_once if seen.failure else said
         written = [name for name in looked_at if observations[name].facts.get("fresh") != []]
         # Where others wrote something, a run for which nothing was written does not tell what a checkpoint brings back.
         slugs = [slug for name in written or looked_at for slug in forgotten(trials[name], observations[name])]
