@@ -1,4 +1,4 @@
-"""Keeps the order of samples as a list, and the place as one of numpy"s numbers."""
+"""Keeps the order of samples as a list."""
 
 import os
 
