@@ -159,11 +159,14 @@ class RunMeter(Exercise):
             )
 
         n, size = chance.choice([3, 4]), chance.randint(4, 8)
-        return {
+        trials = {
             "even": trial([size] * n, [size] * n, [size] * n),
             "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1], [1]),
             "long": replace(trial([size] * 40, [size] * 2), start=0.0),  # a clock may begin at zero
         }
+        first, _, last = trials["even"].rates
+        trials["even"] = replace(trials["even"], rates=(first, chance.uniform(2e-6, 4e-6), last))  # rounded it would be zero
+        return trials
 
     def judge(self, trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]) -> Verdict:
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
