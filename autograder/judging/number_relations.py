@@ -198,8 +198,8 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
             how = "cut off or rounded to a whole number" if either else words
             ways.setdefault(tuple(map(rounded, due)), []).append(how)
     for made, (how, *others) in ways.items():  # to so many decimals and to so many digits may be the same here
-        either = others[-1:] if how.startswith("rounded to") else []
-        yield f"the one that is due, {' or '.join([how, *(other.removeprefix('rounded ') for other in either)])}", made
+        same = [f" or {other.removeprefix('rounded ')}" for other in others if how.startswith("rounded to")]
+        yield f"the one that is due, {how}{''.join(same)}", made
     wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
     if 1 < len(wrong) < len(found) and len({f for f, _ in wrong}) == 1:
         bound = wrong[0][0]
