@@ -76,6 +76,8 @@ def rows_relation(
     ahead = [(f, [later[0]] * len(f)) for f, later in zip(found, due[1:], strict=False) if later]
     if any(len(set(d)) > 1 for d in due[:-1]) and all(_all_same(f, made, tolerance) for f, made in ahead):
         return f"{each} is the one that is due when the next {called} begins, where one follows."
+    if any(len(d) > 2 for _, d in rows) and all(_all_same(f, [f[0], *d[:-1]], tolerance) for f, d in every):
+        return f"{each} is the one that was due before it{f' in its {called}' if len(due) > 1 else ''}, except for the first."
     said = {relation(f, d, each, tolerance) for f, d in rows}
     if len(said) == 1 and (words := said.pop()):
         return words
@@ -189,11 +191,15 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
         yield "the one that was due before it, except for the first", [found[0], *due[:-1]]
     yield "the sum of those that are due up to there", list(accumulate(due))
     yield "the mean of those that are due up to there", [total / (k + 1) for k, total in enumerate(accumulate(due))]
+    ways: dict[tuple[float, ...], list[str]] = {}
     for words, rounded in _roundings():
         if _all_same(found, [rounded(f) for f in found], ROUND):
             either = words.startswith("cut off") and all(int(d) == round(d) for d in due)
             how = "cut off or rounded to a whole number" if either else words
-            yield f"the one that is due, {how}", [rounded(d) for d in due]
+            ways.setdefault(tuple(map(rounded, due)), []).append(how)
+    for made, (how, *others) in ways.items():  # to so many decimals and to so many digits may be the same here
+        same = [f" or {other.removeprefix('rounded ')}" for other in others if how.startswith("rounded to")]
+        yield f"the one that is due, {how}{''.join(same)}", made
     wrong = [(f, d) for f, d in zip(found, due, strict=True) if not _same(f, d, SAME)]
     if 1 < len(wrong) < len(found) and len({f for f, _ in wrong}) == 1:
         bound = wrong[0][0]

@@ -1,7 +1,8 @@
 """Observe a trial in stages, each of which has only the files that the one before it left.
 
 A marker observes the first stage in one process of a submission, carries the files to another one, and has all further stages
-observed there. Within a process, all stages but the last are observed in forks; for ``check`` in a notebook these are all.
+observed there. Within a process, all stages but the last are observed in forks, each trial's first one, too; for ``check`` in a
+notebook these are all.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def in_stages(observe: StageObserver) -> Observer:
     @wraps(observe)
     def observer(function: Callable, trial: Any) -> Observation:
         if isinstance(trial, Stage) and trial.number == 0:
-            return observe_stage(observe, function, trial)
+            return _in_this_process_or_a_fork(observe, function, trial)
         first = trial if isinstance(trial, Stage) else Stage(trial)
         return observe_all(first, lambda stage: _in_this_process_or_a_fork(observe, function, stage))
 

@@ -62,8 +62,9 @@ add_mistake(
 )
 add_mistake(
     "buffers-left-out",
-    "You leave out buffers of the model, although autograd keeps them for the backward pass and they are not parameters.",
-    "Which of the model's tensors are you asked to leave out? Only those.",
+    "A buffer of the model, which scales its output, is not in your count. Autograd keeps it for the backward pass, and it is "
+    "no parameter.",
+    "Do you call the model itself? And which of its tensors are you asked to leave out?",
 )
 add_mistake(
     "loss-not-watched",
@@ -210,7 +211,7 @@ add_mistake(
 )
 add_mistake(
     "not-whole",
-    "B and N are the right numbers, but at least one of them is a float. A loop over range(N) needs an int.",
+    "At least one of B and N is a whole number but no int, such as 4.0. A loop over range(N) needs an int.",
     "Python has two divisions. Which one gives an int?",
 )
 add_mistake(

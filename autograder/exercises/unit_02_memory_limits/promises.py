@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 MODELS = ("plain", "shared", "deep", "gated")
 SCATTERED = ("scattered 0", "scattered 1", "scattered 2", "scattered 3", "scattered 4", "scattered 5")
 LINES = ("exact 0", "exact 1", "exact 2", "exact 3", "exact 4", *SCATTERED)
-LARGEST, FULL = tuple(f"largest {k}" for k in range(18)), tuple(f"full {k}" for k in range(8))
+LARGEST, FULL = tuple(f"largest {k}" for k in range(18)), tuple(f"full {k}" for k in range(9))
 NONE = ("none 0", "none 1", "none 2", "none 3")
 
 PROMISES = {
@@ -108,10 +108,12 @@ PROMISES = {
             Promise(
                 "signs",
                 "the others may be zero or negative",
-                ("largest 16", "full 3", "full 4", "full 5", "full 6", "none 2"),
+                ("largest 16", "full 3", "full 4", "full 5", "full 6", "full 8", "none 2"),
                 "plan_micro_batches_positive_only",
             ),
-            Promise("fixed below zero", "may be zero or negative", ("full 6",), "plan_micro_batches_fixed_at_least_zero"),
+            Promise(
+                "fixed below zero", "may be zero or negative", ("full 6", "full 8"), "plan_micro_batches_fixed_at_least_zero"
+            ),
             Promise(
                 "budget below zero",
                 "the others may be zero or negative",

@@ -41,6 +41,7 @@ KILLED_AGAIN = "A run that was killed, resumed and killed again does not go on f
 KILLED_AT_ONCE = (
     "A run that was resumed, and killed before its next update, does not go on from the checkpoint it was resumed from."
 )
+KILLED_IN_A_WINDOW = "A run with everything that is killed in the middle of a window does not go on as it would have."
 
 
 class LoadCheckpoint(Exercise):
@@ -93,7 +94,9 @@ class LoadCheckpoint(Exercise):
             looked_at.append("again")
             results["updates"] = again if observations["again"].failure else KILLED_AGAIN
         if at_once and not (results["updates"] or results["window"]):
-            results["updates"] = at_once if observations["at once"].failure else KILLED_AT_ONCE
+            seen = observations["at once"]
+            said = KILLED_IN_A_WINDOW if seen.facts.get("fresh") else KILLED_AT_ONCE
+            results["updates"] = at_once if seen.failure else said
         written = [name for name in looked_at if observations[name].facts.get("fresh") != []]
         # Where others wrote something, a run for which nothing was written does not tell what a checkpoint brings back.
         slugs = [slug for name in written or looked_at for slug in forgotten(trials[name], observations[name])]
@@ -156,11 +159,14 @@ class RunMeter(Exercise):
             )
 
         n, size = chance.choice([3, 4]), chance.randint(4, 8)
-        return {
+        trials = {
             "even": trial([size] * n, [size] * n, [size] * n),
             "uneven": trial([size] * n, chance.sample(range(1, 9), n), [size, size - 3], [size - 1], [1]),
             "long": replace(trial([size] * 40, [size] * 2), start=0.0),  # a clock may begin at zero
         }
+        first, _, last = trials["even"].rates
+        trials["even"] = replace(trials["even"], rates=(first, chance.uniform(2e-6, 4e-6), last))  # rounded it would be zero
+        return trials
 
     def judge(self, trials: Mapping[str, MeterTrial], observations: Mapping[str, Observation]) -> Verdict:
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
@@ -185,15 +191,8 @@ class RunMeter(Exercise):
         return self.verdict(results, mistakes=tuple(map(mistake, dict.fromkeys(slugs))), remark=remark)
 
 
-SILENT = {
-    "refusal 0": "misfit-not-refused",
-    "refusal 1": "uneven-ranks-not-refused",
-    "refusal 2": "uneven-ranks-not-refused",
-    "refusal 3": "misfit-not-refused",
-    "refusal 4": "misfit-not-refused",
-    "refusal 5": "uneven-ranks-not-refused",
-}
-"""The mistake of a function that plans where a refusal is due, by trial."""
+MISFITS, UNEVEN = {"refusal 0", "refusal 3", "refusal 4"}, {"refusal 1", "refusal 2", "refusal 5"}
+"""The calls that have to be refused, by the reason."""
 
 
 HUGE = "plan 13"
@@ -263,6 +262,10 @@ class PlanRun(Exercise):
             "refusal 3": call(24, 0, 1, 0),
             "refusal 4": call(24, -2, 1, 50),
             "refusal 5": CallTrial((10, 10**6, 2000, 100, 4)),  # all of a share fits, if shares are made whole
+            # A small prime; more steps than any fixed number somebody may try, with more than one sample; as many samples.
+            "plan 15": call(5, 3, 1, 1),
+            "plan 16": call(4006, 3, 1, 5),
+            "plan 17": call(chance.choice([2310, 2520, 2730]), 3000, 1, 11),
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
@@ -275,7 +278,7 @@ class PlanRun(Exercise):
         seen = {name: plan_of(observation) for name, observation in observations.items()}
         verdict = judge_calls(
             *(self, trials, seen, lambda name: name.split()[0], plan, WRONG_PLANS, plan_message),
-            refusal="What cannot be planned raises no ValueError.",
+            refusal="For {call} there is no plan, and your function raises no ValueError.",
             described=PLANS_IN_WORDS,
         )
         if all("type" in seen[name].facts for name in trials if name.startswith("plan")):
@@ -285,8 +288,9 @@ class PlanRun(Exercise):
             fine = all(in_integers(seen[name]) for name in trials if name.startswith(part))
             instead[part] = "" if fine else "The numbers of a plan are integers: 4, not 4.0."
         results = {result.part.name: result.message or instead[result.part.name] for result in verdict.results}
-        silent = [SILENT[name] for name in trials if name in SILENT and {"value", "type"} & observations[name].facts.keys()]
+        silent = {name for name in MISFITS | UNEVEN if {"value", "type"} & observations[name].facts.keys()}
+        slugs = ["misfit-not-refused"] * (silent >= MISFITS) + ["uneven-ranks-not-refused"] * bool(silent & UNEVEN)
         explained = verdict.mistakes or verdict.remark
         looked_up = "" if explained else remembered(trials, seen, plan, lambda trial: trial.arguments[0])
-        named = (*verdict.mistakes, *map(mistake, dict.fromkeys(() if looked_up else silent)))
+        named = (*verdict.mistakes, *map(mistake, () if looked_up else slugs))
         return self.verdict(results, mistakes=named, failure=verdict.failure, remark=verdict.remark or looked_up)

@@ -26,8 +26,8 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-in-memory",
-    "When save_checkpoint returns, the checkpoint or a part of it is in no file beside path, but elsewhere, such as in the "
-    "process's memory, and only what is in that folder is left after a kill.",
+    "The process that saved can bring the run back, and a new one with the same files cannot: the checkpoint, a part of it, or "
+    "what your load_checkpoint needs to find it, such as a name, is not in the folder of path when save_checkpoint returns.",
     "Restart Python in your mind between save_checkpoint and load_checkpoint. What is still there?",
 )
 add_mistake(
@@ -59,14 +59,19 @@ add_mistake(
     "What can you get from each object of the run and save in its place?",
 )
 add_mistake(
+    "file-of-another-kind",
+    "torch.load reads what torch.save has written, and what it finds in your file was written by something else.",
+    "Which function writes your file, and which one reads what that function writes?",
+)
+add_mistake(
     "state-in-place-of-object",
     "After loading, an object of the run has been replaced by something else, such as its own state, and the run cannot go on.",
     "The fresh run has all its objects. How does a state get into an object that already exists?",
 )
 add_mistake(
     "checkpoint-overwritten",
-    "If the process dies while you save, load finds no whole checkpoint. By then the old one is overwritten, removed or half "
-    "replaced, or load takes the unfinished one although an older one is whole.",
+    "If the process dies while you save, load brings back no whole checkpoint. By then the old one is overwritten, removed or "
+    "half replaced, or load takes the unfinished one, or it refuses or overlooks the whole one that is there.",
     "Go through save_checkpoint line by line. If it ended there, which files would there be, and which would load take?",
 )
 add_mistake(
@@ -204,11 +209,11 @@ add_mistake(
 )
 add_mistake(
     "effective-batch-of-one-rank",
-    "Your plan is right, but the effective batch size you report is that of a single rank.",
+    "Where several ranks share the batch, the effective batch size you report is that of a single rank.",
     "How many samples does one update average over, all ranks together?",
 )
 add_mistake(
     "uneven-ranks-not-refused",
-    "The ranks cannot share the recipe's batch evenly, and your function raises no ValueError.",
+    "Where the ranks cannot share the recipe's batch evenly, your function does not always raise a ValueError.",
     "What becomes of the samples that are left over when 26 are shared among 4 ranks?",
 )

@@ -7,7 +7,7 @@ from autograder.contract.promises import Promise, Promises
 _WITH_A_CHECKPOINT = ("epochs", "again", "at once", "updates", "window", "saving")
 _EVERYTHING = ("again", "at once", "updates")
 _METERS = ("even", "uneven", "long")
-_PLANS = tuple(f"plan {k}" for k in range(15))
+_PLANS = tuple(f"plan {k}" for k in range(18))
 _RANKED = tuple(f"ranks {k}" for k in range(7))
 
 _SAME = "All its losses and the final parameters have to be the same, to the last bit, as those of a run that was never killed"
@@ -161,7 +161,7 @@ PROMISES = {
             Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5", "ranks 6"), "plan_divides_recipe_only"),
             Promise("one sample", _LARGEST, ("plan 6", "plan 7", "plan 11", "ranks 5", "ranks 6"), "plan_at_least_two_samples"),
             Promise("steps", "the N that goes with it;", _RANKED, "plan_steps_for_one_rank"),
-            Promise("many steps", "the N that goes with it;", ("plan 6",), "plan_thirty_two_steps_at_most"),
+            Promise("many steps", "the N that goes with it;", ("plan 6", "plan 16"), "plan_thirty_two_steps_at_most"),
             Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
             Promise("any steps", "N need not be a power of two", (*_PLANS, *_RANKED), "plan_powers_of_two"),
             Promise(

@@ -36,7 +36,12 @@ def resume_schema(trial: ResumeTrial) -> Schema:
     if trial.while_saving:
         pieces |= {"saved_on": ListOf(Truth(), kills)}
     here: dict[str, Fact] = {"here": PIECES_SEEN} if trial.may_load_there else {}
-    failed: tuple[dict[str, Fact], ...] = ({}, {"refused": Truth()}, {"replaced": Truth()}, {"cannot_save": Truth()})
+    failed: tuple[dict[str, Fact], ...] = (
+        {},
+        {"refused": Truth(), "foreign": Truth()},
+        {"replaced": Truth()},
+        {"cannot_save": Truth()},
+    )
     return Schema((Form(tensors, saved | pieces),), tuple(Form(facts=saved | here | more) for more in failed))
 
 

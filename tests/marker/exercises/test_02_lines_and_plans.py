@@ -11,6 +11,7 @@ from autograder.exercises import all_exercises
 from autograder.exercises.unit_02_memory_limits.judging.lines import WRONG_LINES, least_squares, squares
 from autograder.exercises.unit_02_memory_limits.judging.plans import WRONG_PLANS, plan
 from autograder.judging.calls import RAISES, same_value
+from autograder.marking.in_process import mark_function
 
 SEEDS = range(8)
 
@@ -49,3 +50,33 @@ def test_right_plan_fits_divides_and_cannot_be_larger(seed):
 
 def test_squares_that_are_too_large_for_a_float_are_infinite():
     assert squares((1e300, 0.0), [1.0, 2.0], [3.0, 4.0]) == math.inf
+
+
+def test_of_points_on_a_line_no_squares_are_said_to_be_left():
+    def memory_line(sizes, measured):
+        return least_squares(sizes, [points % 2**31 for points in measured])
+
+    assert "where 0 is possible" in str(mark_function(all_exercises()["memory_line"], memory_line))
+
+
+def test_floats_are_not_said_to_be_right_where_a_plan_is_wrong():
+    def plan_micro_batches(effective, budget, fixed, per_sample):
+        sizes = [b for b in range(1, effective + 1) if effective % b == 0 and b <= (budget - fixed) / per_sample]
+        if not sizes:
+            raise ValueError("not even one sample fits")
+        return sizes[-1], effective / sizes[-1]
+
+    verdict = mark_function(all_exercises()["plan_micro_batches"], plan_micro_batches)
+    assert [mistake.slug for mistake in verdict.mistakes] == ["not-whole"]
+    assert " right" not in str(verdict)
+
+
+def test_a_negative_fixed_part_that_is_only_checked_wrongly_is_not_said_to_count_as_positive():
+    def plan_micro_batches(effective, budget, fixed, per_sample):
+        if abs(fixed) >= budget or (right := plan(effective, budget, fixed, per_sample)) is RAISES:
+            raise ValueError("the fixed part is too much")
+        return right
+
+    verdict = mark_function(all_exercises()["plan_micro_batches"], plan_micro_batches)
+    assert not verdict.passed
+    assert "as a positive one" not in str(verdict)

@@ -117,3 +117,13 @@ def test_a_number_that_no_way_of_counting_yields_has_no_name():
 def test_an_answer_of_another_kind_earns_nothing_and_breaks_nothing(answer):
     for name in ("saved_bytes", "memory_line", "plan_micro_batches"):
         assert mark_function(all_exercises()[name], lambda *_: answer).score == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_single_number_is_not_explained(seed):
+    def saved_bytes(model, loss_fn, x, y):
+        return x.nbytes + y.nbytes + model.weight.nbytes  # only one of the models has a weight of its own
+
+    verdict = mark_function(all_exercises()["saved_bytes"], saved_bytes, seed=seed)
+    assert not verdict.mistakes
+    assert not verdict.remark

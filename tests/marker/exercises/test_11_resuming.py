@@ -12,6 +12,7 @@ from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_11_running_it import exercises  # noqa: F401 - registers the exercise
 from autograder.exercises.unit_11_running_it.judging.resuming import boundary, forgotten, resumed_message
+from autograder.exercises.unit_11_running_it.observing.resuming import digests
 from autograder.marking.in_process import mark_function, observe_function, trials_of
 from gradaccum.resuming import PIECES, put_state, state_of
 
@@ -154,3 +155,26 @@ def load_newest(path, run):
 def test_the_newest_file_is_told_by_its_time_whatever_its_name():
     verdict = mark_function(EXERCISE, submission(save_by_countdown, load_newest))
     assert verdict.passed, str(verdict)
+
+
+def test_weights_that_are_missing_are_not_taken_for_an_older_checkpoint():
+    def save(path, run):
+        if run.position % run.problem.micro_batches == 0:
+            torch.save(state_of(run), path + ".new")
+            os.replace(path + ".new", path)
+
+    def load(path, run):
+        if os.path.exists(path):
+            put_state(run, torch.load(path), forget=("position",))
+
+    verdict = mark_function(EXERCISE, submission(save, load), seed=1)
+    assert {mistake.slug for mistake in verdict.mistakes} == {"state-missing-position", "checkpoint-too-old"}
+
+
+def test_a_piece_that_was_replaced_hides_none_of_the_others():
+    run = trials_of(EXERCISE, 3)["updates"].problem.start()
+    before = digests(run)
+    run.order = run.order.tolist()
+    assert digests(run) == before
+    run.shuffler = None
+    assert digests(run).keys() == before.keys() - {"shuffler"}

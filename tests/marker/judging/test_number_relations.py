@@ -26,7 +26,7 @@ MADE = {
     "Each of your numbers is the square of the one that is due.": [d**2 for d in DUE],
     "Each of your numbers is the size of the one that is due, without its sign.": [abs(d) for d in DUE],
     "Each of your numbers is the sum of those that are due up to there.": [1.25, 4.75, 2.75, 6.8125],
-    "Each of your numbers is the one that is due, rounded to 1 decimal.": [1.2, 3.5, -2.0, 4.1],
+    "Each of your numbers is the one that is due, rounded to 1 decimal or to 2 significant digits.": [1.2, 3.5, -2.0, 4.1],
     "Each of your numbers is the one that is due, cut off behind the decimal point.": [1.0, 3.0, -2.0, 4.0],
     "Each of your numbers is the one that is due, but never more than 1.": [1.0, 1.0, -2.0, 1.0],
     "Each of your numbers is 7, although different ones are due.": [7.0] * 4,
@@ -143,3 +143,15 @@ def test_an_argument_given_by_name_or_left_out_decides_as_much_as_the_others():
 def test_arguments_that_are_tensors_are_never_listed():
     calls = [(([torch.tensor(k)],), {}) for k in range(4)]
     assert call_relation(calls, [1.0, 2.0, 3.0, 9.0], lambda tensors: float(tensors[0]) + 1) == ""
+
+
+def test_a_row_of_two_numbers_is_one_number_behind_as_longer_ones_are():
+    rows, found = [[3.0, 2.0, 0.0], [5.0, 0.0]], [[0.0, 3.0, 2.0], [0.0, 5.0]]
+    words = "Each number is the one that was due before it in its run, except for the first."
+    assert rows_relation(found, rows, "Each number", called="run") == words
+
+
+def test_roundings_that_are_the_same_are_both_said():
+    assert relation([0.046, 0.031], [0.04567, 0.03123]) == (
+        "Each of your numbers is the one that is due, rounded to 2 significant digits or to 3 decimals."
+    )

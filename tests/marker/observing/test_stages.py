@@ -86,3 +86,8 @@ def test_files_that_are_not_carried_are_the_reason_given_for_a_failure():
     seen = observe_count(fill, Count(2))
     assert seen.failure == Failure("raised", "Your code left more than 256 files in the folder of its checkpoint.")
     IN_MEMORY.clear()
+
+
+def test_first_stages_that_a_marker_observes_one_after_the_other_share_no_memory():
+    seen = [observe_count(append, Stage(Count(2))) for _ in range(2)]
+    assert [observation.facts["memory 0"] for observation in seen] == [1, 1]

@@ -231,7 +231,7 @@ PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "You count a negative fixed part as zero.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, budget, max(0, fixed), each)),
     ),
-    "You compute with floats, which keep only 16 digits: with larger numbers of bytes your micro-batch may not fit.": (
+    "You plan as if you computed with floats, which keep only 16 digits: your micro-batch may not fit if bytes are many.": (
         _where_something_fits(lambda effective, budget, fixed, each: plan(effective, int((budget - fixed) / each), 0, 1)),
     ),
     "Where you lose points, your plans for a budget above 0 are those of a slightly smaller one.": tuple(

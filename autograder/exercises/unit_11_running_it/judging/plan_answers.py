@@ -7,11 +7,10 @@ from typing import Any
 
 from autograder.contract.observation import Observation
 from autograder.exercises.unit_11_running_it.judging.plans import Call
+from autograder.exercises.unit_11_running_it.observing.plans import KEYS
 from autograder.judging.calls import in_words
 from autograder.observing.calls import CallTrial, Plain
 from autograder.support.counted import counted
-
-KEYS = {"micro_batch_size", "accumulation_steps", "effective_batch"}
 
 NOT_DUE = "This is not the plan that is due: the largest micro-batch that divides and fits, and what goes with it."
 
@@ -25,7 +24,7 @@ def plan_of(seen: Observation) -> Observation:
     value = seen.facts.get("value")
     if seen.failure or "value" not in seen.facts:
         return seen
-    if isinstance(value, dict) and value.keys() >= KEYS:
+    if isinstance(value, dict) and value.keys() >= set(KEYS):
         return Observation(facts=seen.facts | {"value": {key: value[key] for key in KEYS}})
     return Observation(facts={"type": "no dictionary with the three keys"})
 
@@ -36,7 +35,7 @@ def plan_message(trial: CallTrial, value: Plain | None) -> str:
         return NOT_DUE
     for key, entry in value.items():
         if type(entry) not in (int, float):
-            return f"Your plan holds {in_words(entry)} under {key!r}."
+            return f"Your plan holds no integer under {key!r}."
     returned = RETURNED.format(", ".join(map(str, trial.arguments)), **{key: in_words(value[key]) for key in KEYS})
     return f"{NOT_DUE} {returned}{_why_not(Call(*trial.arguments), value)}"
 

@@ -269,9 +269,11 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     ),
     "You want N to be even, although it may be any number.": (_with_even_steps,),
     "You never try a micro-batch of very many samples, although it fits.": tuple(
-        partial(_among, sizes=range(1, most + 1)) for most in (64, 100, 128, 256, 512)
+        partial(_among, sizes=range(1, most + 1)) for most in (64, 100, 128, 256, 500, 512, 1000, 1024, 2000)
     ),
-    "You find no plan that needs very many steps.": tuple(partial(_with_no_more_steps, most=most) for most in (32, 64, 100)),
+    "You find no plan that needs very many steps.": tuple(
+        partial(_with_no_more_steps, most=most) for most in (32, 64, 100, 128, 200, 256, 500, 512, 1000, 1024, 2000)
+    ),
 }
 
 PLANS_IN_WORDS = {words: tuple(map(_where_there_is_a_plan, formulas)) for words, formulas in _IN_WORDS.items()}

@@ -39,7 +39,7 @@ UNWRITTEN = (
 
 CHANGED_WITHOUT = "There is no checkpoint yet, and still the run is not the same after load_checkpoint as before."
 
-REFUSED = {"refused": "objects-in-the-file", "replaced": "state-in-place-of-object"}
+REFUSED = {"refused": "objects-in-the-file", "foreign": "file-of-another-kind", "replaced": "state-in-place-of-object"}
 """By the fact that was observed together with a failure."""
 
 
@@ -154,28 +154,33 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
         return []
     if all(report == due[0] for report in reports) and any(due[boundary(trial, kill)] != due[0] for kill in trial.kills):
         return ["nothing-restored"]
+    written = seen.facts.get("fresh") or []
     for kill, report in zip(trial.kills, reports, strict=True):
-        place, wrong = _read_off(trial, kill, report)
-        written = seen.facts.get("fresh")
-        if trial.problem.is_open(place) and isinstance(written, list) and place not in written:
-            slugs.append(SLUGS["position"])  # nothing was written there: the checkpoint is an earlier one, misread
-        elif trial.problem.is_open(place):
+        place, wrong = _read_off(trial, kill, report, written)
+        if trial.problem.is_open(place):
             slugs.append("mid-window-checkpoint")
         elif place < boundary(trial, kill):
-            newer = isinstance(written, list) and boundary(trial, kill) in written
-            slugs.append("older-checkpoint-loaded" if newer else "checkpoint-too-old")
+            slugs.append("older-checkpoint-loaded" if boundary(trial, kill) in written else "checkpoint-too-old")
         slugs += [SLUGS[piece] for piece in wrong]
     return slugs
 
 
-def _read_off(trial: ResumeTrial, kill: int, report: dict[str, Any]) -> tuple[int, list[str]]:
-    """After how many micro-batches a loaded state was saved, and which of its pieces are not as they were then."""
+def _read_off(trial: ResumeTrial, kill: int, report: dict[str, Any], written: list[int]) -> tuple[int, list[str]]:
+    """After how many micro-batches a loaded state was saved, and which of its pieces are not as they were then.
+
+    Of all updates, and the moments in a window at which something was written, it is the one of which most pieces came back. A
+    piece that is as in any run that was just built tells nothing, unless all of them are.
+    """
     due = uninterrupted(trial).pieces
-    wrong = {place: [piece for piece in PIECES if report.get(piece) != due[place][piece]] for place in range(kill + 1)}
-    likely = min((boundary(trial, kill), kill), key=lambda place: len(wrong[place]))
-    settled = {"model", "optimizer", "position"}  # together they tell an update from all others
-    whole = [place for place in wrong if not wrong[place] or (place and not settled & {*wrong[place]})]
-    place = whole[-1] if whole and wrong[likely] else likely  # an older state is believed only if these are
+
+    def restored(place: int) -> int:
+        return sum(report.get(piece) == due[place][piece] != due[0][piece] for piece in PIECES)
+
+    earlier = (place for place in range(kill, 0, -1) if place in written or not trial.problem.is_open(place))
+    place = max((boundary(trial, kill), *earlier), key=restored)  # the first of several
+    if report == due[0]:
+        place = 0
+    wrong = [piece for piece in PIECES if piece in report and report[piece] != due[place][piece]]
     states = (str(pieces.get("optimizer")).partition(":")[0] for pieces in (report, due[place]))
-    by_schedule = {"optimizer"} if "scheduler" in wrong[place] and len({*states}) == 1 else set()  # it sets the rate
-    return place, [piece for piece in wrong[place] if piece not in by_schedule]
+    by_schedule = {"optimizer"} if "scheduler" in wrong and len({*states}) == 1 else set()  # it sets the rate
+    return place, [piece for piece in wrong if piece not in by_schedule]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.exercises.unit_11_running_it.observing.meter import observe_meter
+from autograder.exercises.unit_11_running_it.observing.plans import observe_plan
 from autograder.exercises.unit_11_running_it.observing.resuming import observe_resume
-from autograder.observing.calls import observe_call
 
-OBSERVERS = {"load_checkpoint": observe_resume, "RunMeter": observe_meter, "plan_run": observe_call}
+OBSERVERS = {"load_checkpoint": observe_resume, "RunMeter": observe_meter, "plan_run": observe_plan}

@@ -20,9 +20,10 @@ from autograder.contract.folders import Folder
 from autograder.contract.observation import Failure, Observation
 from autograder.exercises.unit_11_running_it.observing.kill_points import interrupted
 from autograder.observing.folders import read_folder, show_age, write_folder
+from autograder.observing.forks import observe_in_fork
 from autograder.observing.stages import Stage, StagedTrial, in_stages
 from autograder.observing.student_calls import failure_of
-from gradaccum.resuming import Run, RunProblem, state_of, train_to_end
+from gradaccum.resuming import PIECES, Run, RunProblem, train_to_end
 
 CHECKPOINT = "run.pt"
 
@@ -141,43 +142,60 @@ class _FailedError(Exception):
 
 
 def _observe_loading(save_checkpoint: Callable, load_checkpoint: Callable, stage: Stage, folder: Path) -> Observation:
-    """The losses and the end of the run that goes on from what each kill left, and its pieces after loading.
+    """What is observed of each run that goes on from what a kill left; in a process of its own if it goes on saving.
 
     A run that was killed while it was saved goes on saving, for what was left half done may be in its way.
     """
     trial, disks = stage.trial, stage.folders or ({},)
-    tensors: dict[str, Tensor] = {}
-    pieces: list[dict[str, str]] = []
-    saved_on: list[bool] = []
-    training = True
+    resumed = []
+    for disk in disks:
+        observe = partial(_observe_resumed, save_checkpoint, load_checkpoint, trial, folder, disk)
+        seen = observe_in_fork(observe) if trial.while_saving else observe()  # saving may remember what was saved before
+        if seen.failure:
+            here: dict[str, Any] = {}
+            if trial.may_load_there:
+                write_folder(folder, disks[-1])
+                here = {"here": _loaded(load_checkpoint, trial, folder)}
+            return Observation(facts=seen.facts | here, failure=seen.failure)
+        resumed.append(seen)
+    facts = {
+        "pieces": [seen.facts["pieces"] for seen in resumed],
+        "training": all(seen.facts["training"] for seen in resumed),
+    }
+    if trial.while_saving:
+        facts["saved_on"] = [seen.facts["saved_on"] for seen in resumed]
+    tensors = {f"{name} {k}": tensor for k, seen in enumerate(resumed) for name, tensor in seen.tensors.items()}
+    return Observation(tensors, facts, trace=next((seen.trace for seen in resumed if seen.trace), ""))
+
+
+def _observe_resumed(
+    save_checkpoint: Callable, load_checkpoint: Callable, trial: ResumeTrial, folder: Path, disk: Folder
+) -> Observation:
+    """The losses and the end of a run that goes on from these files, and its pieces after loading."""
+    write_folder(folder, disk)
+    run, path = trial.problem.start(), str(folder / CHECKPOINT)
     try:
-        for k, disk in enumerate(disks):
-            write_folder(folder, disk)
-            run = trial.problem.start()
-            _load(load_checkpoint, run, str(folder / CHECKPOINT))
-            pieces.append(digests(run))
-            parts = run.model.modules() if isinstance(run.model, nn.Module) else ()
-            training = training and all(part.training for part in parts)
-            save = partial(_save_again, save_checkpoint, str(folder / CHECKPOINT)) if trial.while_saving else None
-            tensors[f"losses {k}"] = torch.tensor(_trained_to_end(run, save), dtype=torch.float64)
-            tensors[f"end {k}"] = flat_parameters(run)
-            saved_on.append(trial.while_saving and _stands_at_its_end(load_checkpoint, trial, folder))
+        _load(load_checkpoint, run, path)
+        pieces = digests(run)
+        parts = run.model.modules() if isinstance(run.model, nn.Module) else ()
+        training = all(part.training for part in parts)
+        save = partial(_save_again, save_checkpoint, path) if trial.while_saving else None
+        losses = torch.tensor(_trained_to_end(run, save), dtype=torch.float64)
     except _FailedError as failed:
-        facts: dict[str, Any] = dict(failed.facts)
-        if trial.may_load_there:
-            write_folder(folder, disks[-1])
-            facts |= {"here": _loaded(load_checkpoint, trial, folder)}
-        return Observation(facts=facts, failure=failed.failure)
-    return Observation(
-        tensors, {"pieces": pieces, "training": training} | ({"saved_on": saved_on} if trial.while_saving else {})
-    )
+        return Observation(facts=failed.facts, failure=failed.failure)
+    facts = {"pieces": pieces, "training": training}
+    facts |= {"saved_on": _stands_at_its_end(load_checkpoint, trial, folder)} if trial.while_saving else {}
+    return Observation({"losses": losses, "end": flat_parameters(run)}, facts)
 
 
 def _load(load_checkpoint: Callable, run: Run, path: str) -> None:
     try:
         load_checkpoint(path, run)
     except pickle.UnpicklingError as error:
-        raise _FailedError(failure_of(error), refused="Weights only" in str(error)) from None
+        # What it says of bytes that no pickle it knows holds; of these a file that torch.save has written has none.
+        foreign = "Unsupported operand" in str(error) or "magic number" in str(error)
+        refused = not foreign and "Weights only" in str(error)
+        raise _FailedError(failure_of(error), foreign=foreign, refused=refused) from None
     except Exception as error:
         raise _FailedError(failure_of(error)) from None
 
@@ -256,14 +274,25 @@ def flat_parameters(run: Run) -> Tensor:
 def digests(run: Run) -> dict[str, str]:
     """A short text for the state of each piece of a run; equal texts mean states that are equal to the last bit.
 
-    That of the optimizer has two parts, before and after a ``:``, for its state and for its settings, such as the rate.
+    That of the optimizer has two parts, before and after a ``:``, for its state and for its settings, such as the rate. A piece
+    that was replaced by something without a state is left out.
     """
-    try:
-        found = {name: _digest(value) for name, value in state_of(run).items()}
-        state, settings = map(_digest, (run.optimizer.state_dict()[name] for name in ("state", "param_groups")))
-        return found | {"optimizer": f"{state}:{settings}"}
-    except (TypeError, ValueError, AttributeError, RuntimeError):  # a piece was replaced by something else
-        return {}
+    found: dict[str, str] = {}
+    for name in PIECES:
+        with contextlib.suppress(TypeError, ValueError, AttributeError, RuntimeError, LookupError):
+            found[name] = ":".join(map(_digest, _states(run, name)))
+    return found
+
+
+def _states(run: Run, name: str) -> tuple[Any, ...]:
+    """The state of a piece, in one part or two."""
+    if name == "rng":
+        return (torch.get_rng_state(),)
+    piece = getattr(run, name)
+    if name == "optimizer":
+        state = piece.state_dict()
+        return state["state"], state["param_groups"]
+    return (piece.get_state() if name == "shuffler" else piece.state_dict() if name in KINDS else piece,)
 
 
 def _digest(value: Any) -> str:
@@ -271,12 +300,14 @@ def _digest(value: Any) -> str:
 
 
 def _canonical(value: Any) -> Any:
-    """A state as plain values in a fixed order; a number and a tensor with one number are the same."""
+    """A state as plain values in a fixed order: the same for a number and a tensor with one, and for a list and a tensor."""
     if isinstance(value, Tensor):
         packed = value.dtype == torch.uint8 and value.numel() % 8 == 0  # the long states of generators
         return (value.contiguous().view(torch.int64) if packed else value.double()).tolist()
     if isinstance(value, dict):
         return sorted((str(key), _canonical(item)) for key, item in value.items())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return [_canonical(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        return _canonical(value.tolist())
     return float(value) if isinstance(value, int | float) else value

@@ -6,7 +6,7 @@ import torch
 
 EXERCISE = "load_checkpoint"
 MISTAKES = ("older-checkpoint-loaded",)
-LOST = ("updates",)
+LOST = ("updates", "saving")
 
 
 PARTS = ("model", "optimizer", "scheduler", "scaler")

@@ -1,7 +1,7 @@
 """Adds up the memory of all ranks."""
 
 EXERCISE = "plan_run"
-MISTAKES = ("budget-of-all-ranks", "misfit-not-refused")
+MISTAKES = ("budget-of-all-ranks",)
 LOST = ("ranks", "refusal")
 
 
