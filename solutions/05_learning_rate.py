@@ -388,7 +388,7 @@ explore("gradient_noise")
 # What earns points:
 #
 # - **2 points · the simple noise scale, from the two unbiased estimates**: for five windows, to six digits,
-#   however short their gradients are.
+#   even where the components of their gradients are as small as 1e-30. The vectors are in float64.
 
 
 # %% exercise="gradient_noise_scale"

@@ -64,6 +64,7 @@ class SavedBytes(Exercise[SavedTrial]):
                 counts[trial] = count
         if not any(results.values()):
             results["plain"] = next(filter(None, map(_left_message, observations.values())), "")
+            results["plain"] = results["plain"] or _fewer_message(trials["plain"], observations["plain"])
         wrong = {name for name, message in results.items() if message}
         miscounted = any(count != due_bytes(trial) for trial, count in counts.items())
         freed = "deep" in wrong and observations["deep"].facts.get("let go") is True
@@ -98,6 +99,14 @@ def _left_message(seen: Observation) -> str:
     if not seen.facts.get("kept", True):
         return "Your function changed the model, x or y, which it was only to measure."
     return "" if seen.facts.get("again", True) else "A later call with the same arguments returns another number."
+
+
+def _fewer_message(trial: SavedTrial, seen: Observation) -> str:
+    """What is wrong with the number of bytes for fewer samples, which a later call returns; empty if nothing is."""
+    found, smaller = seen.facts.get("fewer"), trial.smaller()
+    if smaller is None or found == (due := due_bytes(smaller)):
+        return ""
+    return f"A later call with the same model and fewer samples returns {in_words(found)}, and {due:,} bytes are due."
 
 
 class MemoryLine(Exercise[CallTrial]):

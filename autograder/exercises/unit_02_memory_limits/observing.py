@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -59,6 +59,10 @@ class SavedTrial:
         x, y = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
         placed = {"device": self.device, "dtype": getattr(torch, self.dtype)}
         return x.to(**placed)[more:, more:], y.to(**placed)
+
+    def smaller(self) -> SavedTrial | None:
+        """The same model with a sample fewer, for models that are the same then."""
+        return replace(self, samples=self.samples - 1) if self.kind == "plain" else None
 
     @property
     def loss_fn(self) -> Callable[[Tensor, Tensor], Tensor]:
@@ -184,7 +188,7 @@ def observe_count(function: Callable, trial: SavedTrial) -> Observation:
     """Call ``function(model, loss_fn, x, y)`` three times. Returns its number, and whether kept tensors were freed too early.
 
     ``kept`` says whether the model, except for its ``.grad``, and the batch are as they were; ``again`` whether all calls
-    returned the same.
+    returned the same; ``fewer`` is the number that a call returns later for the batch of :meth:`SavedTrial.smaller`, if any.
     """
     model, batch = trial.model(), trial.batch()
     before = _state(model, *batch)
@@ -195,6 +199,8 @@ def observe_count(function: Callable, trial: SavedTrial) -> Observation:
         model._let_go = False
     try:
         found = {"value": plain(value), "again": all(plain(other) == plain(value) for other in others)}
+        if smaller := trial.smaller():
+            found["fewer"] = plain(function(model, trial.loss_fn, *smaller.batch()))
     except TypeError:
         found = {"type": type(value).__name__}
     return Observation(facts=found | {"kept": kept, "let go": let_go})

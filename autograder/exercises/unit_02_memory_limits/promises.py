@@ -47,6 +47,7 @@ PROMISES = {
             Promise("of x", "`x` is a slice as well", ("gated",), "saved_bytes_of_copies"),
             Promise("equal ones", "Count storages, each once", ("deep",), "saved_bytes_of_different_values"),
             Promise("second call", "a second call returns the same", MODELS, "saved_bytes_of_what_is_new"),
+            Promise("another batch", "when the forward pass of", ("plain",), "saved_bytes_by_model"),
             Promise("bytes", "the number of bytes", MODELS, "saved_bytes_four_bytes_each"),
         ),
         (

@@ -10,7 +10,8 @@ from autograder.judging.schemas import call_schema
 def count_schema(trial: SavedTrial) -> Schema:
     """Any plain value, whether a second call returns it as well, and what became of the model and the batch."""
     more = {"kept": Truth(), "let go": Truth()}
-    return Schema((Form(facts={"value": Plain(), "again": Truth(), **more}), Form(facts={"type": Text(), **more})))
+    fewer = {"fewer": Plain()} if trial.smaller() else {}
+    return Schema((Form(facts={"value": Plain(), "again": Truth(), **fewer, **more}), Form(facts={"type": Text(), **more})))
 
 
 SCHEMAS = {"saved_bytes": count_schema, "memory_line": call_schema, "plan_micro_batches": call_schema}

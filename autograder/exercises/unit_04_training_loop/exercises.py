@@ -61,7 +61,8 @@ class Repair(Exercise[LoopTrial]):
         size, left = _size(chance, n), chance.randint(2, n - 1) if self.leftover else 0
         # A leftover of several micro-batches, one of a single one, an epoch without, and one that is shorter than a window.
         lengths = (2 * n + left, n + 1, n, left) if self.leftover else (2 * n, n)
-        epochs = tuple((size,) * length for length in lengths)
+        # In the second epoch micro-batches have N samples, so that samples are not taken for micro-batches.
+        epochs = tuple((n if k == 1 else size,) * length for k, length in enumerate(lengths))
         problem = Problem(seed + 1, n, epochs, width=8, gated=True, skewed=True, device=device, dtype=best_dtype(device))
         training, probe = problem.with_(momentum=0.9), problem.with_(seed=seed + 2)
         # In float32, which a function may not turn into float64.

@@ -146,7 +146,7 @@ PROMISES = {
                 ("two", "several", "single samples", "negative", "short"),
                 "gradient_noise_scale_in_place",
             ),
-            Promise("short", "however short their gradients are", ("short",), "gradient_noise_scale_never_divides_by_zero"),
+            Promise("short", "as small as 1e-30", ("short",), "gradient_noise_scale_never_divides_by_zero"),
             Promise("negative", "return what the equations say.", ("negative",), "gradient_noise_scale_clamped"),
             Promise(
                 "number",

@@ -140,6 +140,7 @@ def _with_long_lines_last(config: Config) -> Config:
 
 
 ALONE = "With a single micro-batch in a window"
+SHORT = "Where every other window has a single micro-batch"
 
 PADDED = ("uneven", "single")
 """Trials whose lines are not equally long."""
@@ -177,9 +178,17 @@ class TrainWindow(Exercise):
             ),
             "schedule": WindowTrial(config.with_(seed=seeds[3], lines=6 * window, **equal, **sgd, warmup=2, decay=True)),
             "single": WindowTrial(config.with_(seed=seeds[1], lines=2 * size, effective_batch=size, **sgd)),
-            "single schedule": WindowTrial(
+            "leftover schedule": WindowTrial(
                 config.with_(
-                    seed=seeds[3], lines=4 * size, **equal, effective_batch=size, **sgd, warmup=2, decay=True, max_norm=BINDING
+                    seed=seeds[3],
+                    lines=3 * size,
+                    effective_batch=2 * size,
+                    epochs=2,
+                    **equal,
+                    **sgd,
+                    warmup=2,
+                    decay=True,
+                    max_norm=BINDING,
                 )
             ),
             "nan": WindowTrial(config.with_(seed=seeds[0], lines=window, **equal, **sgd), stale=math.nan),
@@ -188,10 +197,10 @@ class TrainWindow(Exercise):
     def judge(self, trials: Mapping[str, WindowTrial], observations: Mapping[str, Observation]) -> Verdict:
         due = {name: large_windows_due(trial) for name, trial in trials.items()}
         results = {name: weights_message(observations[name], due[name], trials[name].config) for name in trials}
-        single, moving, nan = (results.pop(name) for name in ("single", "single schedule", "nan"))
+        single, moving, nan = (results.pop(name) for name in ("single", "leftover schedule", "nan"))
         results["uneven"] = results["uneven"] or (single and f"{ALONE}: {single}")
-        if not (single or results["schedule"] or results["clip"]):  # which is asked for here, too
-            results["schedule"] = moving and f"{ALONE}: {moving}"
+        if not (results["uneven"] or results["schedule"] or results["clip"]):  # which is asked for here, too
+            results["schedule"] = moving and f"{SHORT}: {moving}"
         results["full"] = (
             results["full"]
             or (nan and (nan if observations["nan"].failure else NAN_STAYS))

@@ -6,7 +6,7 @@ from autograder.contract.promises import Promise, Promises
 
 _FITS = ("fits 1", "fits 2", "fits 3", "fits 4")
 _LARGEST = ("largest 1", "largest 2", "largest 3", "largest 4", "largest 5")
-_WINDOWS = ("full", "uneven", "clip", "schedule", "single", "single schedule", "nan")
+_WINDOWS = ("full", "uneven", "clip", "schedule", "single", "leftover schedule", "nan")
 _STOPPING = ("resume", "leftover")
 _RUNS = ("even", "uneven", "clipped leftover", "budget", *_STOPPING)
 
@@ -58,21 +58,24 @@ PROMISES = {
             Promise("mean", _MEAN, _WINDOWS, "window_no_scale"),
             Promise("all micro-batches", _MEAN, _WINDOWS, "window_zero_every"),
             Promise(
-                "single", "`window` is a list of micro-batches `(x, y)`.", ("single", "single schedule"), "window_needs_two"
+                "single", "`window` is a list of micro-batches `(x, y)`.", ("single", "leftover schedule"), "window_needs_two"
             ),
             Promise("clip", "Clip it once", ("clip",), "window_clips_each"),
-            Promise("threshold", "the threshold is reached.", ("clip", "single schedule"), "window_never_clips"),
+            Promise("threshold", "the threshold is reached.", ("clip", "leftover schedule"), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
             Promise(
-                "schedule", "let the schedule make its step.", ("schedule", "single schedule"), "window_schedule_forgotten"
+                "schedule", "let the schedule make its step.", ("schedule", "leftover schedule"), "window_schedule_forgotten"
             ),
             Promise(
                 "clipped or not",
                 "let the schedule make its step.",
-                ("single schedule",),
+                ("leftover schedule",),
                 "window_schedule_where_not_clipped",
             ),
-            Promise("every update", "let the schedule make its step.", ("single schedule",), "window_schedule_not_for_one"),
+            Promise("every update", "let the schedule make its step.", ("leftover schedule",), "window_schedule_not_for_one"),
+            Promise(
+                "leftovers, too", "let the schedule make its step.", ("leftover schedule",), "window_schedule_of_full_windows"
+            ),
             Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
             Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),
