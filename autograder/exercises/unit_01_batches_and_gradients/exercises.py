@@ -109,6 +109,7 @@ STEEP = 10.0
 SPECIAL = {
     "one": ("", "For a batch of one sample with x = 0"),
     "alone": ("", "For a batch of one sample"),
+    "adding": ("", "For a loss_fn that adds its samples"),
     "dropping": ("", "For a model that drops values at random, as dropout does"),
     "repeated": ("", "For a batch in which two samples have the same x"),
     "hinged": ("", "For a batch in which the loss of some samples is zero"),
@@ -121,7 +122,7 @@ SPECIAL = {
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
 SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {
-    name: SPECIAL[name][1] for name in ("one", "alone", "again")
+    name: SPECIAL[name][1] for name in ("one", "alone", "adding", "again")
 }
 """Trials whose returned loss matters if everything else is right, and what is special there."""
 
@@ -178,6 +179,7 @@ class BatchGradient(GradientOfBatch):
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True, summed=True),
             "alone": BatchTrial(batch_problem(seed + 10, device, 1, gated=True)),
+            "adding": BatchTrial(batch_problem(seed + 12, device, c), summed=True),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(
@@ -208,7 +210,7 @@ class AverageSampleGradients(GradientOfBatch):
         hinged = (BatchTrial(batch_problem(seed + 12 + 1000 * k, device, c), hinged=True) for k in itertools.count())
         return {
             "mean": next(filter(ends_fit_best, means)),
-            "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
+            "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True, averaged=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
             "alone": BatchTrial(batch_problem(seed + 9, device, 1, gated=True), summed=True),
@@ -248,6 +250,7 @@ class SgdStep(Exercise[BatchTrial]):
             ),
             "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0], zeros=True, summed=True),
             "alone": BatchTrial(batch_problem(seed + 13, device, 1, gated=True), lr=rates[3]),
+            "adding": BatchTrial(batch_problem(seed + 15, device, c), lr=rates[5] / 50, summed=True),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1, dtype="float32"), lr=rates[2]),
             "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3, mixed=True),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),

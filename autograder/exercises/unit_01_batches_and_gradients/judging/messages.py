@@ -106,7 +106,7 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
     if trial.dropping:
         return drawn_message(trial, seen, moved), ()
     mixture = unmix(trial, moved)
-    due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)
+    due = torch.full((trial.samples,), trial.due, dtype=mixture.samples.dtype)
     factors = {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr, "moved-twice": 2.0}
     for slug, factor in factors.items():
         if mixture.holds(due * factor) and (factor or not moved.any()):
@@ -153,7 +153,8 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
         return seen.failure.message, ()
     if "loss" not in seen.facts:
         return returned_instead(seen.facts["type"], "a number"), ()
-    for late, other, summed in sorted(itertools.product((False, True), repeat=3), key=sum):
+    sums = (False,) if trial.summed else (False, True)
+    for late, other, summed in sorted(itertools.product((False, True), (False, True), sums), key=sum):
         loss = _loss(trial, seen if late else None, trial.training != other)
         if _same_loss(seen.facts["loss"], loss * trial.samples if summed else loss):
             wrong = {"loss-after-update": late, other_mode(trial): other, "loss-summed-over-samples": summed}
@@ -166,7 +167,8 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
     if _same_loss(seen.facts["loss"], trial.lr * _loss(trial, None, trial.training)):
         return "This is lr times the loss.", ()
     if _same_loss(seen.facts["loss"] * trial.samples, _loss(trial, None, trial.training)):
-        return "This is the loss divided by the number of samples, over which it is a mean already.", ()
+        already = "although loss_fn adds their losses" if trial.summed else "over which it is a mean already"
+        return f"This is the loss divided by the number of samples, {already}.", ()
     return "The number returned is not the loss of the batch before the update.", _other_loss(trial, seen.facts["loss"])
 
 
