@@ -16,6 +16,7 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_01_batches_and_gradients.judging.batches import MISSING, movement
 from autograder.exercises.unit_01_batches_and_gradients.judging.messages import (
     MOVED,
+    Found,
     changed_message,
     clean_message,
     gradient_message,
@@ -127,6 +128,10 @@ SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {
 """Trials whose returned loss matters if everything else is right, and what is special there."""
 
 
+OF_BATCH = {"mean": "samples-divided-twice", "summed": "sums-samples"}
+"""What the gradient of the whole batch looks like in a part if the other one is right."""
+
+
 class GradientOfBatch(Exercise[BatchTrial]):
     """A function that returns the gradient of a batch by parameter name and leaves the model as it was."""
 
@@ -134,28 +139,29 @@ class GradientOfBatch(Exercise[BatchTrial]):
 
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
         results: dict[str, str] = {}
-        slugs: list[str] = []
+        named_of: dict[str, tuple[str, ...]] = {}
         for part in self.parts:
-            results[part.name], named = gradient_message(part.name, trials[part.name], observations[part.name])
-            slugs += named
+            results[part.name], named_of[part.name] = gradient_message(part.name, trials[part.name], observations[part.name])
+        for part, slug in OF_BATCH.items():
+            if slug in named_of.get(part, ()) and not all(results[other] for other in OF_BATCH):
+                named_of[part] = tuple("batch-not-samples" if named == slug else named for named in named_of[part])
+        slugs = list(itertools.chain.from_iterable(named_of.values()))
         for name, trial in trials.items():
             if not observations[name].failure:
                 changed, named = changed_message(trial, observations[name])
                 results["untouched"] = changed or results["untouched"]
                 slugs += named
         if not any(results.values()):
-            for name, (place, what) in SPECIAL.items():
-                if name in trials:
-                    message, named = gradient_message("", trials[name], observations[name])
-                    lost = place or self.parts[0].name
-                    where = "" if message.startswith(MISSING) or "frozen-returned" in named else f"{what}: "
-                    results[lost] = results[lost] or (message and f"{where}{message}{_kept(name, observations[name])}")
-                    slugs += named
+            found = {name: gradient_message("", trials[name], observations[name]) for name in SPECIAL if name in trials}
+            for name, (message, named) in found.items():
+                place, what = SPECIAL[name]
+                lost = place or self.parts[0].name
+                where = "" if message.startswith(MISSING) or "frozen-returned" in named else f"{what}: "
+                results[lost] = results[lost] or (message and f"{where}{message}{_kept(found, observations)}")
+                slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.
             slugs.insert(0, "grad-touched")
-        if "mean" in results and not results["mean"] and "sums-samples" in slugs:
-            slugs = ["batch-not-samples" if slug == "sums-samples" else slug for slug in slugs]
         return _verdict(self, results, slugs, observations)
 
 
@@ -272,8 +278,9 @@ class SgdStep(Exercise[BatchTrial]):
         if in_evaluation and not messages["frozen"]:  # or the mode need not be what makes the difference
             in_evaluation = f"For a model in evaluation mode: {in_evaluation}"
         results = {"update": messages["update"] or in_evaluation, "frozen": messages["frozen"]}
-        with_rates = [(trials[name], observations[name]) for name in ("update", "loss")]
-        if messages["update"] and not any(seen.failure for _, seen in with_rates) and uses_no_rate(*with_rates):
+        pairs = [(trial, observations[name]) for name, trial in trials.items() if not observations[name].failure]
+        slugs = [slug for slug in slugs if slug != "rate-unused"]  # which a single rate cannot show
+        if messages["update"] and uses_no_rate(pairs):
             slugs.append("rate-unused")
         results["clean"], named = clean_message(trials["clean"], observations["clean"])
         slugs += named
@@ -282,35 +289,34 @@ class SgdStep(Exercise[BatchTrial]):
             results["clean"] = results["clean"] or with_extras
             slugs += named
         if not any(results.values()):
-            for name, (_, what) in SPECIAL.items():
-                if name not in trials:
-                    continue
-                message, named = update_message("mode", trials[name], observations[name])
+            found = {name: update_message("mode", trials[name], observations[name]) for name in SPECIAL if name in trials}
+            for name, (message, named) in found.items():
                 named = tuple(slug for slug in named if slug not in MOVED)  # elsewhere they have moved as they should
                 lost = "clean" if name == "overflowed" else "update"
-                kept = "" if "mode-changed" in named else _kept(name, observations[name])
-                results[lost] = results[lost] or (message and f"{what}: {message}{kept}")
+                kept = "" if "mode-changed" in named else _kept(found, observations)
+                results[lost] = results[lost] or (message and f"{SPECIAL[name][1]}: {message}{kept}")
                 slugs += named
         left = (left_message(trial, observations[name]) for name, trial in trials.items())
         results["update"] = results["update"] or next(filter(None, left), "")
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
-        pairs = [(trial, observations[name]) for name, trial in trials.items() if not observations[name].failure]
         if any(bool(movement(trial, seen).any()) for trial, seen in pairs):  # of the first model only, perhaps
             slugs = [slug for slug in slugs if slug != "parameters-unmoved"]
         if not any(results.values()):
-            for name, what in SPECIAL_LOSSES.items():
-                message, named = loss_message(trials[name], observations[name])
-                results["loss"] = results["loss"] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+            found = {name: loss_message(trials[name], observations[name]) for name in SPECIAL_LOSSES}
+            for name, (message, named) in found.items():
+                kept = _kept(found, observations)
+                results["loss"] = results["loss"] or (message and f"{SPECIAL_LOSSES[name]}: {message}{kept}")
                 slugs += named
         return _verdict(self, results, slugs, observations)
 
 
-def _kept(name: str, seen: Observation) -> str:
-    """What it means that one of the ``SPECIAL`` trials is wrong, as another sentence."""
-    if name != "again" or seen.failure:
+def _kept(found: Mapping[str, Found], observations: Mapping[str, Observation]) -> str:
+    """What it may mean that of all ``SPECIAL`` trials only that with several calls is wrong, as another sentence."""
+    wrong = [name for name, (message, _) in found.items() if message]
+    if wrong != ["again"] or observations["again"].failure:
         return ""
-    return " At the first call it was right, so something is kept between calls."
+    return " First calls with other models were right. Is something kept between calls?"
 
 
 def _verdict(
