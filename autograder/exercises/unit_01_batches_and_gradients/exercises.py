@@ -142,9 +142,9 @@ class GradientOfBatch(Exercise[BatchTrial]):
         named_of: dict[str, tuple[str, ...]] = {}
         for part in self.parts:
             results[part.name], named_of[part.name] = gradient_message(part.name, trials[part.name], observations[part.name])
-        for part, slug in OF_BATCH.items():
-            if slug in named_of.get(part, ()) and not all(results[other] for other in OF_BATCH):
-                named_of[part] = tuple("batch-not-samples" if named == slug else named for named in named_of[part])
+        for place, slug in OF_BATCH.items():
+            if slug in named_of.get(place, ()) and not all(results[other] for other in OF_BATCH):
+                named_of[place] = tuple("batch-not-samples" if named == slug else named for named in named_of[place])
         slugs = list(itertools.chain.from_iterable(named_of.values()))
         for name, trial in trials.items():
             if not observations[name].failure:

@@ -259,7 +259,7 @@ def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor], froze
             continue
         new = nn.GroupNorm(said["groups"], old.num_features, affine=bool(said.get("affine")))
         if not said.get("bias"):
-            new.bias = None
+            new.register_parameter("bias", None)
         for name, parameter in new.named_parameters():
             value = state.get(f"{path}.{name}")
             if value is not None and value.shape == parameter.shape:
