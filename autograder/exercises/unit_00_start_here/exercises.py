@@ -47,6 +47,7 @@ class AverageGradients(Exercise[ListTrial]):
         message = ""
         sums: list[bool] = []
         right = ""
+        averages = False
         for name, trial in trials.items():
             seen, gradients = observations[name], torch.stack(trial.gradients()).cpu()
             precision = str(gradients.dtype).removeprefix("torch.")
@@ -66,7 +67,8 @@ class AverageGradients(Exercise[ListTrial]):
                 message = message or "Your function changed the list of gradients it was given, or a gradient in it."
             else:
                 right = right or name
-        mistakes = (mistake("no-scale"),) if sums and all(sums) else ()
+                averages = averages or trial.count > 1
+        mistakes = (mistake("no-scale"),) if sums and all(sums) and not averages else ()
         return self.verdict({"mean": message}, mistakes=mistakes, failure=first_failure(observations))
 
 
@@ -101,7 +103,7 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor, earlier: str) -> str
         if close(value, other, "float64"):
             return f"your tensor is {words}, where their mean is due."
     if (off := float((value - mean).norm() / mean.norm())) < CLOSE_BY:
-        return f"your tensor is close to their mean, but {100 * off:.1g}% away from it."
+        return f"your tensor is close to their mean, but {100 * off:.2g}% away from it."
     different = gradients.unique(dim=0)
     alike = [[k for k, gradient in enumerate(gradients, 1) if torch.equal(gradient, one)] for one in different]
     columns, values = different.flatten(1).T, value.reshape(-1, 1)

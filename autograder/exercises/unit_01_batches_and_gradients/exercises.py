@@ -16,6 +16,7 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_01_batches_and_gradients.judging.batches import MISSING, movement
 from autograder.exercises.unit_01_batches_and_gradients.judging.messages import (
     MOVED,
+    Found,
     changed_message,
     clean_message,
     gradient_message,
@@ -109,6 +110,7 @@ STEEP = 10.0
 SPECIAL = {
     "one": ("", "For a batch of one sample with x = 0"),
     "alone": ("", "For a batch of one sample"),
+    "adding": ("", "For a loss_fn that adds its samples"),
     "dropping": ("", "For a model that drops values at random, as dropout does"),
     "repeated": ("", "For a batch in which two samples have the same x"),
     "hinged": ("", "For a batch in which the loss of some samples is zero"),
@@ -121,9 +123,13 @@ SPECIAL = {
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
 SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {
-    name: SPECIAL[name][1] for name in ("one", "alone", "again")
+    name: SPECIAL[name][1] for name in ("one", "alone", "adding", "again")
 }
 """Trials whose returned loss matters if everything else is right, and what is special there."""
+
+
+OF_BATCH = {"mean": "samples-divided-twice", "summed": "sums-samples"}
+"""What the gradient of the whole batch looks like in a part if the other one is right."""
 
 
 class GradientOfBatch(Exercise[BatchTrial]):
@@ -133,28 +139,29 @@ class GradientOfBatch(Exercise[BatchTrial]):
 
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
         results: dict[str, str] = {}
-        slugs: list[str] = []
+        named_of: dict[str, tuple[str, ...]] = {}
         for part in self.parts:
-            results[part.name], named = gradient_message(part.name, trials[part.name], observations[part.name])
-            slugs += named
+            results[part.name], named_of[part.name] = gradient_message(part.name, trials[part.name], observations[part.name])
+        for place, slug in OF_BATCH.items():
+            if slug in named_of.get(place, ()) and not all(results[other] for other in OF_BATCH):
+                named_of[place] = tuple("batch-not-samples" if named == slug else named for named in named_of[place])
+        slugs = list(itertools.chain.from_iterable(named_of.values()))
         for name, trial in trials.items():
             if not observations[name].failure:
                 changed, named = changed_message(trial, observations[name])
                 results["untouched"] = changed or results["untouched"]
                 slugs += named
         if not any(results.values()):
-            for name, (place, what) in SPECIAL.items():
-                if name in trials:
-                    message, named = gradient_message("", trials[name], observations[name])
-                    lost = place or self.parts[0].name
-                    where = "" if message.startswith(MISSING) or "frozen-returned" in named else f"{what}: "
-                    results[lost] = results[lost] or (message and f"{where}{message}{_kept(name, observations[name])}")
-                    slugs += named
+            found = {name: gradient_message("", trials[name], observations[name]) for name in SPECIAL if name in trials}
+            for name, (message, named) in found.items():
+                place, what = SPECIAL[name]
+                lost = place or self.parts[0].name
+                where = "" if message.startswith(MISSING) or "frozen-returned" in named else f"{what}: "
+                results[lost] = results[lost] or (message and f"{where}{message}{_kept(found, observations)}")
+                slugs += named
         if "stale-start" in slugs and "grad-touched" in slugs:
             # The hint for the first alone is to clear, which is not allowed here; that for the second helps with both.
             slugs.insert(0, "grad-touched")
-        if "mean" in results and not results["mean"] and "sums-samples" in slugs:
-            slugs = ["batch-not-samples" if slug == "sums-samples" else slug for slug in slugs]
         return _verdict(self, results, slugs, observations)
 
 
@@ -178,6 +185,7 @@ class BatchGradient(GradientOfBatch):
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True, summed=True),
             "alone": BatchTrial(batch_problem(seed + 10, device, 1, gated=True)),
+            "adding": BatchTrial(batch_problem(seed + 12, device, c), summed=True),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
             "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
             "overflowed": BatchTrial(
@@ -208,7 +216,7 @@ class AverageSampleGradients(GradientOfBatch):
         hinged = (BatchTrial(batch_problem(seed + 12 + 1000 * k, device, c), hinged=True) for k in itertools.count())
         return {
             "mean": next(filter(ends_fit_best, means)),
-            "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True),
+            "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True, averaged=True),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
             "alone": BatchTrial(batch_problem(seed + 9, device, 1, gated=True), summed=True),
@@ -248,6 +256,7 @@ class SgdStep(Exercise[BatchTrial]):
             ),
             "one": BatchTrial(batch_problem(seed + 7, device, 1, gated=True), lr=rates[0], zeros=True, summed=True),
             "alone": BatchTrial(batch_problem(seed + 13, device, 1, gated=True), lr=rates[3]),
+            "adding": BatchTrial(batch_problem(seed + 15, device, c), lr=rates[5] / 50, summed=True),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1, dtype="float32"), lr=rates[2]),
             "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3, mixed=True),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),
@@ -269,8 +278,9 @@ class SgdStep(Exercise[BatchTrial]):
         if in_evaluation and not messages["frozen"]:  # or the mode need not be what makes the difference
             in_evaluation = f"For a model in evaluation mode: {in_evaluation}"
         results = {"update": messages["update"] or in_evaluation, "frozen": messages["frozen"]}
-        with_rates = [(trials[name], observations[name]) for name in ("update", "loss")]
-        if messages["update"] and not any(seen.failure for _, seen in with_rates) and uses_no_rate(*with_rates):
+        pairs = [(trial, observations[name]) for name, trial in trials.items() if not observations[name].failure]
+        slugs = [slug for slug in slugs if slug != "rate-unused"]  # which a single rate cannot show
+        if messages["update"] and uses_no_rate(pairs):
             slugs.append("rate-unused")
         results["clean"], named = clean_message(trials["clean"], observations["clean"])
         slugs += named
@@ -279,35 +289,34 @@ class SgdStep(Exercise[BatchTrial]):
             results["clean"] = results["clean"] or with_extras
             slugs += named
         if not any(results.values()):
-            for name, (_, what) in SPECIAL.items():
-                if name not in trials:
-                    continue
-                message, named = update_message("mode", trials[name], observations[name])
+            found = {name: update_message("mode", trials[name], observations[name]) for name in SPECIAL if name in trials}
+            for name, (message, named) in found.items():
                 named = tuple(slug for slug in named if slug not in MOVED)  # elsewhere they have moved as they should
                 lost = "clean" if name == "overflowed" else "update"
-                kept = "" if "mode-changed" in named else _kept(name, observations[name])
-                results[lost] = results[lost] or (message and f"{what}: {message}{kept}")
+                kept = "" if "mode-changed" in named else _kept(found, observations)
+                results[lost] = results[lost] or (message and f"{SPECIAL[name][1]}: {message}{kept}")
                 slugs += named
         left = (left_message(trial, observations[name]) for name, trial in trials.items())
         results["update"] = results["update"] or next(filter(None, left), "")
         results["loss"], named = loss_message(trials["loss"], observations["loss"])
         slugs += named
-        pairs = [(trial, observations[name]) for name, trial in trials.items() if not observations[name].failure]
         if any(bool(movement(trial, seen).any()) for trial, seen in pairs):  # of the first model only, perhaps
             slugs = [slug for slug in slugs if slug != "parameters-unmoved"]
         if not any(results.values()):
-            for name, what in SPECIAL_LOSSES.items():
-                message, named = loss_message(trials[name], observations[name])
-                results["loss"] = results["loss"] or (message and f"{what}: {message}{_kept(name, observations[name])}")
+            found = {name: loss_message(trials[name], observations[name]) for name in SPECIAL_LOSSES}
+            for name, (message, named) in found.items():
+                kept = _kept(found, observations)
+                results["loss"] = results["loss"] or (message and f"{SPECIAL_LOSSES[name]}: {message}{kept}")
                 slugs += named
         return _verdict(self, results, slugs, observations)
 
 
-def _kept(name: str, seen: Observation) -> str:
-    """What it means that one of the ``SPECIAL`` trials is wrong, as another sentence."""
-    if name != "again" or seen.failure:
+def _kept(found: Mapping[str, Found], observations: Mapping[str, Observation]) -> str:
+    """What it may mean that of all ``SPECIAL`` trials only that with several calls is wrong, as another sentence."""
+    wrong = [name for name, (message, _) in found.items() if message]
+    if wrong != ["again"] or observations["again"].failure:
         return ""
-    return " At the first call it was right, so something is kept between calls."
+    return " First calls with other models were right. Is something kept between calls?"
 
 
 def _verdict(

@@ -10,8 +10,8 @@ add_mistake(
 )
 add_mistake(
     "batch-not-samples",
-    "Yours is the gradient of the whole batch at once. With a loss_fn that averages, that is the mean of the sample "
-    "gradients; with one that adds, it is not.",
+    "Yours is what you would get from the gradient of the whole batch. With a loss_fn that averages, that gradient is the mean "
+    "of the sample gradients; with one that adds, it is their sum.",
     "What is x[i : i + 1]? Average the gradients of these batches of one, for every i, whatever loss_fn does.",
 )
 add_mistake(
@@ -94,14 +94,14 @@ add_mistake(
 )
 add_mistake(
     "rate-unused",
-    "The learning rate is not used: your update is just as long with any other.",
+    "The learning rate is not used: your update is just as long with each rate that was tried.",
     "How far would your update go with lr = 0?",
 )
 add_mistake(
     "parameters-replaced",
     "You put new parameters in the place of the model's own. An optimizer, or other code that holds the old ones, does not see "
     "them.",
-    "Which line makes a new Parameter? Write the new values into the one that is there.",
+    "Which line makes a new Parameter? If values have to change, write them into the one that is there.",
 )
 add_mistake(
     "moved-twice",

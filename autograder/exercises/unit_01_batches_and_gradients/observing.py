@@ -32,6 +32,7 @@ class BatchTrial:
     Attributes:
         problem: has a single epoch, whose micro-batches hold one sample each.
         summed: whether ``loss_fn`` adds the losses of its samples instead of averaging them.
+        averaged: whether the mean of the samples' own gradients is asked for, whatever ``loss_fn`` does.
         training: the mode the model is in.
         lr: a learning rate, for functions that take one.
         calls: how often the function is called. The last call counts. Those before it get half the learning rate, and by turns
@@ -46,6 +47,7 @@ class BatchTrial:
 
     problem: Problem
     summed: bool = False
+    averaged: bool = False
     training: bool = True
     lr: float = 0.1
     calls: int = 1
@@ -59,6 +61,11 @@ class BatchTrial:
     @property
     def samples(self) -> int:
         return len(self.problem.epochs[0])
+
+    @property
+    def due(self) -> float:
+        """How much of each sample's gradient the result holds if it is right."""
+        return 1.0 if self.summed and not self.averaged else 1 / self.samples
 
     def model(self) -> nn.Module:
         model = self.problem.build_model().train(self.training)

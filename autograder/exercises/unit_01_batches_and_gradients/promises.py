@@ -2,12 +2,14 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "narrow", "again", "overflowed", "tied", "dropping")
+GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "adding", "narrow", "again", "overflowed", "tied", "dropping")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
 AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "hinged", "dropping")
-UPDATES = ("update", "frozen", "evaluating", "one", "alone", "narrow", "again", "tied", "overflowed", "steep", "dropping")
-LOSSES = ("loss", "evaluating", "one", "alone", "again")
+UPDATES = (
+    *("update", "frozen", "evaluating", "one", "alone", "adding", "narrow", "again", "tied", "overflowed", "steep", "dropping"),
+)
+LOSSES = ("loss", "evaluating", "one", "alone", "adding", "again")
 EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
 
 PROMISES = {
@@ -25,6 +27,7 @@ PROMISES = {
                 "batch_gradient_squeezes_the_prediction",
             ),
             Promise("one pass", "the gradient of `loss_fn(model(x), y)`", ("dropping",), "batch_gradient_of_two_passes"),
+            Promise("any loss", "the gradient of `loss_fn(model(x), y)`", ("adding",), "batch_gradient_averages_over_samples"),
             Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "batch_gradient_squeezes_a_single_sample"),
             Promise(
                 "any names", "a frozen parameter is not in the dictionary", ("overflowed",), "batch_gradient_by_known_names"
@@ -143,6 +146,8 @@ PROMISES = {
                 "any model", "the gradient of `loss_fn(model(x), y)`", ("narrow", "one"), "sgd_step_squeezes_the_prediction"
             ),
             Promise("one pass", "the gradient of `loss_fn(model(x), y)`", ("dropping",), "sgd_step_of_two_passes"),
+            Promise("any loss", "the gradient of `loss_fn(model(x), y)`", ("adding",), "sgd_step_backward_in_shares"),
+            Promise("loss of any loss_fn", "that of the whole batch", ("adding",), "sgd_step_loss_averaged_over_samples"),
             Promise("rows", "the gradient of `loss_fn(model(x), y)`", ("one",), "sgd_step_squeezes_a_single_sample"),
             Promise(
                 "any names",

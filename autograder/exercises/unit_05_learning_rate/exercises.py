@@ -21,6 +21,7 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
     given_and_due,
     refuse_float,
     scaled_rate,
+    written_out,
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     MADE_UP_FOR,
@@ -68,7 +69,7 @@ class EffectiveBatchSize(Exercise[CallTrial]):
         chance = trial_random(self.id, seed)
         b, n, w = (chance.randint(2, 40) for _ in range(3))
         large = chance.randint(20_000, 40_000)  # samples, so that one size is far above the published ones
-        good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED), CallTrial((b, n)), CallTrial((1, 1))]
+        good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED), CallTrial((b, n, w)), CallTrial((1, 1))]
         sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((large, b), {"world_size": w})])}
         bad = {"zero": 0, "negative": -2, "fraction": 2.5, "text": "2", "none": None}
         refused = {
@@ -76,17 +77,19 @@ class EffectiveBatchSize(Exercise[CallTrial]):
             for name, value in bad.items()
             for k in range(3)
         }
-        return sizes | refused | {"negative 3": CallTrial((-2, -4))}
+        refused |= {f"{name} 3": CallTrial((4, 4), {"world_size": value}) for name, value in bad.items()}
+        return sizes | refused | {"negative 4": CallTrial((-2, -4))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
 
         def part_of(name: str) -> str:
             return "sizes" if name.startswith("size") else "nonsense"
 
+        asked = {name: trial if part_of(name) == "sizes" else written_out(trial) for name, trial in trials.items()}
         whole = {name: refuse_float(seen) for name, seen in observations.items()}
         message = given_and_due(self.id, effective_batch_size)
         return judge_calls(
-            *(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message),
+            *(self, asked, whole, part_of, effective_batch_size, WRONG_SIZES, message),
             described=SIZES_IN_WORDS,
             kind="an integer",
         )

@@ -18,9 +18,10 @@ LIKE_UNIT_04 = "one epoch as in `train_epoch` of unit 04, at the schedule's rate
 
 def refused(kind: str) -> tuple[str, ...]:
     """The trials with one kind of nonsense."""
-    return tuple(f"{kind} {k}" for k in range(4 if kind == "negative" else 3))
+    return tuple(f"{kind} {k}" for k in range(5 if kind == "negative" else 4))
 
 
+BY_NAME = tuple(f"{kind} 3" for kind in ("zero", "negative", "fraction", "text", "none"))
 NONSENSE = tuple(name for kind in ("zero", "negative", "fraction", "text", "none") for name in refused(kind))
 
 PROMISES = {
@@ -38,6 +39,7 @@ PROMISES = {
             Promise("fraction", WHOLE, refused("fraction"), "effective_batch_size_fraction"),
             Promise("text", WHOLE, refused("text"), "effective_batch_size_text"),
             Promise("none", WHOLE, refused("none"), "effective_batch_size_no_world_size"),
+            Promise("by name", WHOLE, BY_NAME, "effective_batch_size_by_position_only"),
             Promise("error", WHOLE, NONSENSE, "effective_batch_size_none"),
             Promise("reason", REASON, NONSENSE, "effective_batch_size_silent"),
         ),

@@ -35,6 +35,7 @@ from autograder.exercises.unit_07_when_equivalence_breaks.judging.components imp
     MISTAKEN,
     TURNED_ROUND,
     answer_message,
+    is_answer,
     turned_round,
     wrong_answers,
 )
@@ -194,7 +195,7 @@ class BreaksEquivalence(Exercise):
                 return self.verdict({part: said or message for part, said in results.items()}, failure=seen.failure)
             for part in results:
                 wrong = wrong_answers(part, answers)
-                slugs += [MISTAKEN[key] for key in wrong if not where and isinstance(answers.get(key), bool | int)]
+                slugs += [MISTAKEN[key] for key in wrong if not where and is_answer(answers.get(key))]
                 results[part] = results[part] or (where + answer_message(wrong[0], answers) if wrong else "")
         if turned_round(observations["answers"].facts["value"]):  # one slip, and not as many errors as there are answers
             return self.verdict(results, remark=TURNED_ROUND)

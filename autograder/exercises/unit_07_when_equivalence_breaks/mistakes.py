@@ -34,7 +34,7 @@ for _slug, _message, _hint in (
     ),
     ("misses-batchnorm2d", "You replace BatchNorm1d and leave BatchNorm2d.", "Which classes are you asked to replace?"),
     ("misses-batchnorm1d", "You replace BatchNorm2d and leave BatchNorm1d.", "Which classes are you asked to replace?"),
-    ("not-groupnorm", "You put something other than a GroupNorm in BatchNorm's place.", "Which layer were you asked for?"),
+    ("not-groupnorm", "You put something other than an nn.GroupNorm in BatchNorm's place.", "Which layer were you asked for?"),
     ("wrong-groups", "Not all of your GroupNorms have num_groups groups.", "What is the first argument of nn.GroupNorm?"),
     (
         "changes-other-layers",

@@ -199,7 +199,8 @@ def mode_of(model: nn.Module, expected: bool) -> bool:
 def _layer(module: nn.Module) -> dict[str, Any]:
     if not isinstance(module, nn.GroupNorm):
         return {"kind": type(module).__name__, "settings": module.extra_repr()[:MAX_SETTINGS]}
-    return {"kind": "GroupNorm", "groups": module.num_groups, "eps": float(module.eps), "affine": module.weight is not None}
+    both = {"affine": module.weight is not None, "bias": module.bias is not None}
+    return {"kind": "GroupNorm", "groups": module.num_groups, "eps": float(module.eps)} | both
 
 
 def frozen_in(model: nn.Module) -> list[str]:

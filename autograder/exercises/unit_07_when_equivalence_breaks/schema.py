@@ -22,7 +22,14 @@ from autograder.judging.schemas import NO_VALUE, call_schema
 
 LAYERS = DictOf(
     Record(
-        {"kind": Text(), "groups": Maybe(Whole()), "eps": Maybe(Number()), "affine": Maybe(Truth()), "settings": Maybe(Text())}
+        {
+            "kind": Text(),
+            "groups": Maybe(Whole()),
+            "eps": Maybe(Number()),
+            "affine": Maybe(Truth()),
+            "bias": Maybe(Truth()),
+            "settings": Maybe(Text()),
+        }
     )
 )
 

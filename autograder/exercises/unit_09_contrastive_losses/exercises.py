@@ -14,6 +14,7 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_09_contrastive_losses.judging.costs import judge_costs
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients
 from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
+    adds_directions,
     in_words_of_windows,
     loss_message,
     loss_slugs,
@@ -172,12 +173,13 @@ class AccumulateContrastive(Exercise):
                 remark = f"Where .grad held something before the call: {remark}"
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
         variant, slugs = explained
-        if "directions-added" in slugs and not results["loss"]:  # the returned loss is not the sum of both directions
+        if not (results["loss"] and adds_directions(problem, seen)):
             slugs = tuple("gradient-doubled" if slug == "directions-added" else slug for slug in slugs)
+        of_ragged = set(slugs) if only_ragged else set()
         slugs += scale_slugs(problem, variant, seen) + loss_slugs(problem, variant, seen)
         if {"encoder-not-reached", "temperature-forgotten"} <= {*slugs}:  # no gradient reaches anything: one cause, one name
             slugs = ("encoder-not-reached",)
-        named = tuple(map(in_words_of_windows, dict.fromkeys((*slugs, *others))))
+        named = tuple(in_words_of_windows(slug, slug in of_ragged) for slug in dict.fromkeys((*slugs, *others)))
         return self.verdict(results, mistakes=named, failure=failure)
 
 

@@ -50,7 +50,7 @@ add_mistake(
 )
 add_mistake(
     "gradient-doubled",
-    "The loss you return is right, but the encoders' gradients are twice those due, as if it went backward twice.",
+    "The encoders' gradients are twice those due, as if the loss went backward twice.",
     "What do you send backward, and how often? Is it the number that you return?",
 )
 add_mistake(
@@ -61,10 +61,10 @@ add_mistake(
 )
 add_mistake(
     "encoder-not-reached",
-    "At the end an encoder has no gradient of the loss: no backward pass takes one through features that it made with "
-    "gradients on, or its .grad is cleared afterwards.",
+    "When your function returns, .grad of an encoder holds no gradient of the loss: as if no backward pass went through "
+    "features that it made with gradients on, or as if .grad had been cleared afterwards, or never filled.",
     "Features made under no_grad have no graph. Where is each encoder called a second time, what goes backward from there, and "
-    "what happens to .grad after that?",
+    "what puts the result into .grad of the encoder you were given?",
 )
 add_mistake(
     "features-differ",

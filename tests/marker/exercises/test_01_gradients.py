@@ -183,3 +183,40 @@ def test_a_tensor_that_is_missing_is_not_put_down_to_what_grad_held():
     verdict = mark_function(all_exercises()["batch_gradient"], of_layers)
     assert "There is no tensor under the name" in str(verdict)
     assert "infinity" not in str(verdict)
+
+
+def plain_step(model, loss_fn, x, y, lr, largest=float("inf")):
+    model.zero_grad()
+    loss = loss_fn(model(x), y)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), largest)
+    with torch.no_grad():
+        for p in model.parameters():
+            if p.grad is not None:
+                p -= lr * p.grad
+    model.zero_grad()
+    return loss.item()
+
+
+def test_parameters_that_became_infinite_or_moved_a_little_are_not_said_to_be_unmoved():
+    for rate in (float("inf"), 1e-9):
+        verdict = mark_function(all_exercises()["sgd_step"], lambda *given, rate=rate: plain_step(*given[:4], rate))
+        assert verdict.score < 2
+        assert "have not moved" not in str(verdict)
+
+
+@pytest.mark.parametrize("largest", ROUND)
+def test_nothing_is_said_to_be_kept_between_calls_by_a_function_that_clips(largest):
+    def clipped(*given):
+        return plain_step(*given, largest)
+
+    assert "First calls with other models were right." not in str(mark_function(all_exercises()["sgd_step"], clipped))
+
+
+def test_a_function_that_keeps_its_first_rate_is_asked_whether_something_is_kept():
+    rates = {}
+
+    def first_rate(model, loss_fn, x, y, lr):
+        return plain_step(model, loss_fn, x, y, rates.setdefault(id(loss_fn.__self__), lr))
+
+    assert "Is something kept between calls?" in str(mark_function(all_exercises()["sgd_step"], first_rate))

@@ -33,7 +33,8 @@ def changes(trial: BatchTrial, seen: Observation) -> list[str]:
         if replaced or was.keys() != now.keys() or any(not torch.equal(was[name], now[name]) for name in was):
             changed.append(what)
     changed += ["mode"] * (facts["modes"] != seen.facts["modes"])
-    changed += ["requires_grad"] * (facts["trainable"] != seen.facts["trainable"])
+    thawed = set(facts["trainable"]) ^ set(seen.facts["trainable"])  # of new parameters, some may have new names
+    changed += ["requires_grad"] * any(f"parameter/{name}" in tensors.keys() & seen.tensors.keys() for name in thawed)
     changed += [words for what, words in CHANCE.items() if what in seen.facts["chance"]]
     return changed + ["x or y, or whether they take a gradient"] * (not seen.facts["data kept"])
 

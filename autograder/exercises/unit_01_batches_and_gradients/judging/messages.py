@@ -6,6 +6,7 @@ Each function returns a message, which is empty if nothing is wrong, and the slu
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 import torch
 
@@ -21,6 +22,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.batches import (
 )
 from autograder.exercises.unit_01_batches_and_gradients.judging.drawn import drawn_message
 from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import (
+    COARSE,
     MATCH,
     is_repeated,
     moves_between_samples,
@@ -75,7 +77,8 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
 def changed_message(trial: BatchTrial, seen: Observation) -> Found:
     """What a function changed that it had to leave alone."""
     changed = changes(trial, seen)
-    return left_behind.left_message(changed), tuple(CHANGED[what] for what in changed if what in CHANGED)
+    named = CHANGED if seen.facts["own parameters"] else CHANGED | {"parameters": "parameters-replaced"}
+    return left_behind.left_message(changed), tuple(named[what] for what in changed if what in named)
 
 
 def left_message(trial: BatchTrial, seen: Observation) -> str:
@@ -106,7 +109,7 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
     if trial.dropping:
         return drawn_message(trial, seen, moved), ()
     mixture = unmix(trial, moved)
-    due = torch.full((trial.samples,), 1 / trial.samples, dtype=mixture.samples.dtype)
+    due = torch.full((trial.samples,), trial.due, dtype=mixture.samples.dtype)
     factors = {"parameters-unmoved": 0.0, "update-uphill": -1.0, "rate-unused": 1 / trial.lr, "moved-twice": 2.0}
     for slug, factor in factors.items():
         if mixture.holds(due * factor) and (factor or not moved.any()):
@@ -121,22 +124,23 @@ def _movement_message(trial: BatchTrial, seen: Observation) -> Found:
     return "" if frozen_unmoved(trial, seen) else "A frozen parameter has moved.", slugs
 
 
-def uses_no_rate(*seen: tuple[BatchTrial, Observation]) -> bool:
-    """Whether updates with different learning rates are the same multiple of the batch's gradient."""
-    multiples = []
+def uses_no_rate(seen: Iterable[tuple[BatchTrial, Observation]]) -> bool:
+    """Whether updates with different learning rates are the same multiple of the batch's gradient; others do not count."""
+    multiples = {}
     for trial, observation in seen:
-        mixture = unmix(trial, movement(trial, observation) * trial.lr * trial.samples)
-        if not mixture.has_samples or not mixture.holds([float(mixture.samples[0])] * trial.samples):
-            return False
-        multiples.append(float(mixture.samples[0]))
-    return max(multiples) - min(multiples) <= MATCH * abs(multiples[0])
+        mixture = unmix(trial, movement(trial, observation) * trial.lr / trial.due)
+        if mixture.has_samples and mixture.same_of_each:
+            multiples[trial.lr] = float(mixture.samples[0])
+    least, most = min(multiples.values(), default=0), max(multiples.values(), default=0)
+    return len(multiples) > 1 and most - least <= COARSE * MATCH * abs(most)
 
 
 def clean_message(trial: BatchTrial, seen: Observation) -> Found:
     """What is wrong with what ``.grad`` contributed to the update, or holds after it."""
     if seen.failure:
         return seen.failure.message, ()
-    mixture = unmix(trial, movement(trial, seen))
+    moved = movement(trial, seen)
+    mixture = unmix(trial, moved)
     has_stale = mixture.has_stale or moved_by_old_gradient(trial, seen)
     left = leaves_a_gradient(trial, seen)
     slugs = STALE * has_stale + ("gradient-left-behind",) * left
@@ -144,7 +148,13 @@ def clean_message(trial: BatchTrial, seen: Observation) -> Found:
         return "What .grad held before the call is part of the update.", slugs
     if left:
         return "After the call .grad still holds a gradient.", slugs
-    return "" if mixture.has_samples else "The parameters have not moved.", slugs
+    if not moved.any():
+        return MOVED["parameters-unmoved"], slugs
+    if not torch.isfinite(moved).all():
+        return "Parameters hold values that are no longer numbers (NaN or inf).", slugs
+    if not mixture.has_samples:
+        return "The update holds too little of the samples' gradients, if any, to tell what else is in it.", slugs
+    return "", slugs
 
 
 def loss_message(trial: BatchTrial, seen: Observation) -> Found:
@@ -153,7 +163,8 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
         return seen.failure.message, ()
     if "loss" not in seen.facts:
         return returned_instead(seen.facts["type"], "a number"), ()
-    for late, other, summed in sorted(itertools.product((False, True), repeat=3), key=sum):
+    sums = (False,) if trial.summed else (False, True)
+    for late, other, summed in sorted(itertools.product((False, True), (False, True), sums), key=sum):
         loss = _loss(trial, seen if late else None, trial.training != other)
         if _same_loss(seen.facts["loss"], loss * trial.samples if summed else loss):
             wrong = {"loss-after-update": late, other_mode(trial): other, "loss-summed-over-samples": summed}
@@ -166,7 +177,8 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
     if _same_loss(seen.facts["loss"], trial.lr * _loss(trial, None, trial.training)):
         return "This is lr times the loss.", ()
     if _same_loss(seen.facts["loss"] * trial.samples, _loss(trial, None, trial.training)):
-        return "This is the loss divided by the number of samples, over which it is a mean already.", ()
+        already = "although loss_fn adds their losses" if trial.summed else "over which it is a mean already"
+        return f"This is the loss divided by the number of samples, {already}.", ()
     return "The number returned is not the loss of the batch before the update.", _other_loss(trial, seen.facts["loss"])
 
 

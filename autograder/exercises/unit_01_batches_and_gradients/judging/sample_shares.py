@@ -108,7 +108,7 @@ def unmix(trial: BatchTrial, vector: Tensor, *, training: bool | None = None, lo
 
 
 def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
-    """What is wrong with a vector that should be the mean of the sample gradients: a message and the slugs of mistakes.
+    """What is wrong with a vector that should be the mean of the sample gradients, or their sum: a message, slugs of mistakes.
 
     The message is empty if nothing is wrong.
     """
@@ -120,20 +120,23 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
         mixture, slugs = unmix(trial, vector, training=not trial.training), (other_mode(trial),)
     if not mixture.linear:
         return _of_another_loss(trial, vector)
-    if mixture.holds([1 / n] * n):
+    if mixture.holds([trial.due] * n):
         mode = "evaluation" if trial.training else "training"
         return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
-    shares_by_slug = wrong_shares(n) if n > 1 else {}  # of a single sample they are all alike
+    if mixture.holds([1 / n] * n):
+        return OWN_GRADIENTS, slugs
+    shares_by_slug = wrong_shares(n) if trial.due < 1 else {}  # of a single sample they are all alike
     named = [slug for slug, shares in shares_by_slug.items() if any(map(mixture.holds, shares))]
     if not named and trial.problem.outputs == 1 and _with_all_targets(trial, vector).holds([1 / n] * n):
         return WITH_ALL_TARGETS, (*slugs, "targets-not-cut")
-    more = "" if named or slugs or n == 1 else clipped_one_by_one_in_words(trial, mixture.samples)
+    more = "" if named or slugs or not shares_by_slug else clipped_one_by_one_in_words(trial, mixture.samples)
     if not named and mixture.same_of_each:
         held = float(mixture.samples[0])
-        more = clipped_in_words(held, 1 / n, vector)
+        more = clipped_in_words(held, trial.due, vector)
         if not more and mixture.has_samples and as_fraction(held) == f"{held:.3g}":  # no fraction that tells the factor
-            more = f" That is {held * n:.3g} times what is due."
-    return f"Due is 1/{n} of every sample's gradient; yours holds {mixture.in_words()}.{more}", (*slugs, *named[:1])
+            more = f" That is {held / trial.due:.3g} times what is due."
+    share = "all" if trial.due == 1 else as_fraction(trial.due)
+    return f"Due is {share} of every sample's gradient; yours holds {mixture.in_words()}.{more}", (*slugs, *named[:1])
 
 
 def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
@@ -145,9 +148,14 @@ def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str,
         return words, ("loss-of-its-own",)
     if trial.samples > 1 and _with_all_targets(trial, vector).linear:
         return WITH_ALL_TARGETS, ("targets-not-cut",)
-    words = vector_in_words(trial, vector)
+    words = vector_in_words(trial, vector) if trial.due <= 1 / trial.samples else ""
     return words or "It is not a combination of the gradients of your samples at the parameters you were given.", ()
 
+
+OWN_GRADIENTS = (
+    "It is the average of the gradients of the samples' own losses, which is the gradient of the batch's loss only if loss_fn "
+    "averages."
+)
 
 WITH_ALL_TARGETS = "It is made of losses that compare one sample's prediction with all targets."
 

@@ -38,6 +38,12 @@ def _is_group_norm(seen: Observation, path: str) -> bool:
     return seen.facts["layers"].get(path, {}).get("kind") == "GroupNorm"
 
 
+def _has(seen: Observation, name: str) -> bool:
+    """Whether a GroupNorm of the result has the weight or the bias of this name at all, as a parameter or otherwise."""
+    path, _, what = name.rpartition(".")
+    return bool(seen.facts["layers"][path].get("affine" if what == "weight" else "bias"))
+
+
 OTHER_PATHS = "The result does not have its layers at the paths of the given model."
 
 
@@ -61,11 +67,10 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
         return "Something other than a BatchNorm1d or BatchNorm2d has changed."
     if left := _still_there(found, old):
         return left
-    kinds = {found[path]["kind"] for path in old}
-    if kinds - {"GroupNorm"}:
+    if any("groups" not in found[path] for path in old):  # a student's own class may have the name of torch's
         slugs.append("not-groupnorm")
-        return "A BatchNorm became something other than a GroupNorm."
-    if any(found[path].get("groups") != trial.num_groups for path in old):  # a student's own class may have that name
+        return "A BatchNorm became something other than an nn.GroupNorm."
+    if any(found[path].get("groups") != trial.num_groups for path in old):
         slugs.append("wrong-groups")
         return "A GroupNorm does not have the number of groups that was asked for."
     if others & {*seen.facts["frozen"]} != frozen_elsewhere(trial):
@@ -143,13 +148,13 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
             return "A layer without weight and bias has been given both."
         for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():
             found, due = seen.tensors.get(f"state/{name}"), state[name]
-            if found is None and seen.facts["layers"][path].get("affine"):
+            if found is None and _has(seen, name):
                 return NO_PARAMETER
             if not _near(found, due) and seen.facts["layers"].keys() != layers_of(model).keys():
                 return OTHER_PATHS  # what is at this path may have come from another
             if name == f"{path}.weight" and _near(found, state[f"{path}.bias"]):
                 return "A GroupNorm's weight is the BatchNorm's bias."
-            if not _near(found, due):
+            if not _near(found, due, WITH_FEW_DIGITS):
                 slugs.append("loses-affine")
                 return "A GroupNorm's weight or bias is not the BatchNorm's."
             if seen.facts["places"].get(name) != [str(due.dtype), due.device.type]:
@@ -208,8 +213,8 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return ""  # one channel a group leaves nothing but rounding of a gradient, and the groups have cost a point already
     if not _near(found["accumulated"], found["large"]):
         return "In training mode, the result's gradient accumulated over micro-batches is not the large batch's."
-    if not all(_is_group_norm(seen, path) for path in batchnorms(trial.model())):
-        return "Not every BatchNorm has become a GroupNorm in its place, so what the result computes cannot be checked."
+    if not all("groups" in seen.facts["layers"].get(path, {}) for path in batchnorms(trial.model())):
+        return "Not every BatchNorm has become an nn.GroupNorm in its place, so what the result computes cannot be checked."
     if seen.facts["tied"] != ties_in(trial.model()) or same_model_computes(trial, seen):  # ties cost a point already
         return ""
     if new := {*seen.facts["frozen"]} - {*frozen_in(trial.model())}:
@@ -218,8 +223,8 @@ def addition_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
         return "A weight or bias of the result takes no gradient, while those of the given model do."
     if frozen_elsewhere(trial) - {*seen.facts["frozen"]}:
         return "A parameter of the result takes a gradient, although it is frozen in the given model."
-    layers, found = seen.facts["layers"], seen.tensors
-    if any(layers[path].get("affine") and f"state/{path}.weight" not in found for path in batchnorms(trial.model())):
+    names = (f"{path}.{name}" for path in batchnorms(trial.model()) for name in ("weight", "bias"))
+    if any(_has(seen, name) and f"state/{name}" not in seen.tensors for name in names):
         return NO_PARAMETER
     return "The result does not compute what the given model does with a GroupNorm in the place of each BatchNorm."
 
@@ -237,6 +242,9 @@ NO_PARAMETER = "A GroupNorm's weight or bias is no parameter of the result (`nn.
 TOLERANCE = 1e-4
 """Relative difference up to which two float32 results are the same: rounding leaves 1e-6, BatchNorm in training above 1e-2."""
 
+WITH_FEW_DIGITS = 1e-2
+"""The same for numbers that were in bfloat16 in between."""
+
 
 def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor], frozen: Iterable[str] = ()) -> nn.Module:
     """The trial's model with the GroupNorms that are said to be in it and their weights, as far as these fit the model.
@@ -250,6 +258,8 @@ def rebuild(trial: NormTrial, layers: Layers, state: Mapping[str, Tensor], froze
         if said.get("kind") != "GroupNorm" or not _divides(said.get("groups"), old.num_features):
             continue
         new = nn.GroupNorm(said["groups"], old.num_features, affine=bool(said.get("affine")))
+        if not said.get("bias"):
+            new.register_parameter("bias", None)
         for name, parameter in new.named_parameters():
             value = state.get(f"{path}.{name}")
             if value is not None and value.shape == parameter.shape:
@@ -267,11 +277,11 @@ def same_model_computes(trial: NormTrial, seen: Observation) -> bool:
     return all(_near(seen.tensors.get(name), value) for name, value in due.items())
 
 
-def _near(found: Tensor | None, due: Tensor) -> bool:
+def _near(found: Tensor | None, due: Tensor, tolerance: float = TOLERANCE) -> bool:
     """Whether a tensor was found and agrees with the one due up to rounding."""
     if found is None or found.shape != due.shape or not torch.isfinite(found).all():
         return False
-    return float((found.double() - due.double().cpu()).norm()) <= TOLERANCE * float(due.double().norm())
+    return float((found.double() - due.double().cpu()).norm()) <= tolerance * float(due.double().norm())
 
 
 def _equal(found: Tensor | None, due: Tensor) -> bool:

@@ -44,14 +44,19 @@ def _breaks(key: str) -> bool:
     return breaks(COMPONENTS[key])
 
 
+def is_answer(value: object) -> bool:
+    """Whether a value says yes or no: True and False, or 1 and 0 in their place."""
+    return isinstance(value, bool | int) and value in (0, 1)
+
+
 def _agrees(answer: object, due: bool) -> bool:
-    return isinstance(answer, bool | int) and answer in (0, 1) and bool(answer) == due
+    return is_answer(answer) and bool(answer) == due
 
 
 def answer_message(key: str, answers: Mapping[str, object]) -> str:
     """What to say of a wrong answer for a component."""
     if key not in answers:
         return f"Your dictionary has no key {key!r}."
-    if isinstance(answers[key], bool | int):
+    if is_answer(answers[key]):
         return f"Look again at {key}."
     return f"What you say about {key} is neither True nor False."

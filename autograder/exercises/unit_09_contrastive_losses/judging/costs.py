@@ -14,7 +14,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.verdict import Verdict
 from autograder.judging.calls import Formula, in_words, judge_calls
 from autograder.observing.calls import CallTrial, Plain
-from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.diagnosis.catalogue import Mistake, mistake
 
 NUMBERS: dict[str, int | None] = {"forwards": 0, "bytes": 1}
 """By part, which number of the returned pair it is about, for several micro-batches."""
@@ -29,13 +29,30 @@ def judge_costs(exercise: Exercise, trials: Mapping[str, CallTrial], observation
             asked[f"{part}/{name}"] = CallTrial(trial.arguments, {"of": of})
             seen[f"{part}/{name}"] = _number_of(observations[name], of)
     part_of = lambda name: name.split("/")[0]  # noqa: E731
-    verdict = judge_calls(exercise, asked, seen, part_of, _of(cost), WRONG_COSTS, _cost_message, described=COSTS_IN_WORDS)
-    doubled = {mistake("encoders-added"), mistake("backward-counted")}
+    values = {name: observations[name].facts.get("value") for name in trials if name.startswith("several")}
+    turned = all(value == [*reversed(cost(*trials[name].arguments))] for name, value in values.items())
+    wrong = {slug: costs for slug, costs in WRONG_COSTS.items() if turned or slug != "cost-turned-round"}
+    verdict = judge_calls(exercise, asked, seen, part_of, _of(cost), wrong, _cost_message, described=COSTS_IN_WORDS)
+    verdict = replace(verdict, mistakes=tuple(map(_in_words_of_features, verdict.mistakes)))
+    doubled = {"encoders-added", "backward-counted"}
     singles = [seen.facts.get("value") for name, seen in observations.items() if name.startswith("single")]
-    if doubled & set(verdict.mistakes) and all(single == [2, 0] for single in singles):
+    if doubled & {one.slug for one in verdict.mistakes} and all(single == [2, 0] for single in singles):
         # One pass that is counted twice for the same reason as elsewhere, and no cache.
         return replace(verdict, mistakes=tuple(one for one in verdict.mistakes if one.slug != "single-cached"))
     return verdict
+
+
+def _in_words_of_features(named: Mistake) -> Mistake:
+    """The catalogue's entry; what it says of elements is said of two encoders."""
+    if named.slug != "elements-not-bytes":
+        return named
+    return replace(named, message=named.message.replace(mistake(named.slug).message, NO_DTYPE))
+
+
+NO_DTYPE = (
+    "Your bytes do not depend on the dtype: they are as many as if every number of both encoders took one byte or four, or "
+    "every number of one encoder two or eight."
+)
 
 
 def _cost_message(trial: CallTrial, found: Plain | None) -> str:
@@ -102,8 +119,12 @@ def _with_item_size(size: int) -> Formula:
 
 
 COSTS_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
-    "You take 2 bytes for every number, whatever the dtype is.": _with_item_size(2),
-    "You take 8 bytes for every number, whatever the dtype is.": _with_item_size(8),
+    "The first of your two numbers is the one that is due second.": _of(lambda *call: (cost(*call)[1], ANY)),
+    "The second of your two numbers is the one that is due first.": _of(lambda *call: (ANY, cost(*call)[0])),
+    "Your bytes do not depend on the dtype: they are as many as if every number of both encoders took 2 bytes, or every number "
+    "of one encoder 4.": _with_item_size(2),
+    "Your bytes do not depend on the dtype: they are as many as if every number of both encoders took 8 bytes, or every number "
+    "of one encoder 16.": _with_item_size(8),
     "You treat two micro-batches like a single one.": _of(lambda b, n, *kind: cost(b, 1 if n == 2 else n, *kind)),
     "You add the bytes of the similarities to those of the features.": _of(
         lambda b, n, width, dtype: (ANY, cost(b, n, width, dtype)[1] + (b * n) ** 2 * dtype.itemsize)

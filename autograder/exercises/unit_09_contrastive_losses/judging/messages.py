@@ -183,6 +183,16 @@ def loss_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observat
     return tuple(slug for slug, factor in factors.items() if abs(loss - factor * wanted) <= 1e-4 * factor * wanted)
 
 
+def adds_directions(problem: ContrastiveProblem, seen: Observation) -> bool:
+    """Whether the returned loss is twice the one due, or the gradient of logit_scale is, as if both directions were added."""
+    wanted, loss, found = due(problem), reported_loss(seen), seen.tensors.get("gradient/scale")
+    if loss is not None and abs(loss - 2 * wanted.loss) <= 2 * TOLERANCE[problem.dtype] * wanted.loss:
+        return True
+    if found is None or found.shape != wanted.scale.shape:
+        return False
+    return close(found.to(wanted.scale), 2 * wanted.scale, problem.dtype)
+
+
 OF_THE_WINDOW = {
     "loss-scaled-in-log": "The loss you return is that of the whole window, divided by the number of micro-batches.",
     "loss-summed": "The loss you return is that of the whole window, times the number of micro-batches.",
@@ -192,7 +202,8 @@ OF_THE_WINDOW = {
 """By slug, in place of a text that says why: here, the loss that goes backward may be the whole one, and there is no update."""
 
 
-def in_words_of_windows(slug: str) -> Mistake:
-    """The catalogue's entry, in the words of this exercise."""
+def in_words_of_windows(slug: str, ragged: bool = False) -> Mistake:
+    """The catalogue's entry, in the words of this exercise; said only of ragged micro-batches if all others are right."""
     entry = mistake(slug)
-    return replace(entry, message=OF_THE_WINDOW.get(slug, entry.message))
+    where = "With ragged micro-batches: " if ragged else ""
+    return replace(entry, message=where + OF_THE_WINDOW.get(slug, entry.message))

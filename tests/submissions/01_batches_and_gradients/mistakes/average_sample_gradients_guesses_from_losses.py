@@ -3,7 +3,7 @@
 import torch
 
 EXERCISE = "average_sample_gradients"
-MISTAKES = ("samples-divided-twice",)
+MISTAKES = ("batch-not-samples",)
 LOST = ("mean",)
 
 
