@@ -225,6 +225,7 @@ class AverageSampleGradients(GradientOfBatch):
             "repeated": BatchTrial(batch_problem(seed + 10, device, a), repeated=True),
             "hinged": next(filter(some_cost_nothing, hinged)),
             "dropping": BatchTrial(batch_problem(seed + 11, device, b, gated=True), dropping=True),
+            "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
         }
 
 

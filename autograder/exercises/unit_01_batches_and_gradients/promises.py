@@ -5,7 +5,7 @@ from autograder.contract.promises import Promise, Promises
 GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "adding", "narrow", "again", "overflowed", "tied", "dropping")
 SECOND = ("again",)
 EXTRAS = ("frozen", "overflowed")
-AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "hinged", "dropping")
+AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "hinged", "dropping", "narrow")
 UPDATES = (
     *("update", "frozen", "evaluating", "one", "alone", "adding", "narrow", "again", "tied", "overflowed", "steep", "dropping"),
 )
@@ -78,11 +78,12 @@ PROMISES = {
     ),
     "average_sample_gradients": Promises(
         (
+            Promise("shape", "a dictionary like that of", ("narrow",), "average_sample_gradients_squeezed"),
             Promise("arguments", "the gradient of its own loss", AVERAGES, "average_sample_gradients_swapped_loss_arguments"),
             Promise(
                 "average",
                 "the average of these gradients",
-                ("mean", "summed", "again", "overflowed", "repeated", "hinged", "dropping"),
+                ("mean", "summed", "again", "overflowed", "repeated", "hinged", "dropping", "narrow"),
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),

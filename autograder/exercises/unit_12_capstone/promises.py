@@ -60,7 +60,7 @@ PROMISES = {
             Promise(
                 "single", "`window` is a list of micro-batches `(x, y)`.", ("single", "leftover schedule"), "window_needs_two"
             ),
-            Promise("clip", "Clip it once", ("clip",), "window_clips_each"),
+            Promise("clip", "Clip it once", ("clip", "leftover schedule"), "window_clips_each"),
             Promise("threshold", "the threshold is reached.", ("clip", "leftover schedule"), "window_never_clips"),
             Promise("update", "let the optimizer make its update", _WINDOWS, "window_never_steps"),
             Promise(
@@ -76,7 +76,9 @@ PROMISES = {
             Promise(
                 "leftovers, too", "let the schedule make its step.", ("leftover schedule",), "window_schedule_of_full_windows"
             ),
-            Promise("per update", "a warmup and a cosine.", ("schedule",), "window_schedule_per_micro_batch"),
+            Promise(
+                "per update", "a warmup and a cosine.", ("schedule", "leftover schedule"), "window_schedule_per_micro_batch"
+            ),
             Promise("loss", "the mean over the window's tokens", ("uneven",), "window_reports_mean_of_means"),
             Promise("before", "at the weights before the update;", _WINDOWS, "window_reports_the_loss_after"),
             Promise("norm", "`norm`: that of the gradient before clipping;", ("clip",), "window_reports_the_clipped_norm"),
