@@ -152,7 +152,8 @@ states["scaler"]
 #   writes one to the file `path`, or to other files in the same folder. (Use plain files: marking does not keep
 #   subfolders, and cannot follow what a database does.)
 # - `load_checkpoint(path, run)` is called with a run that the same script has just built again, from the same seeds. It
-#   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone.
+#   brings this run to where the checkpoint was made. If there is no checkpoint yet, it leaves the run alone. (In marking,
+#   the run that is killed begins with other weights, so training again does not lead there.)
 #
 # `path` is a string; its folder exists, and nothing else is in it. `torch.save(something, path)` writes dictionaries, lists,
 # tuples, tensors and numbers; `torch.load(path)` reads them back. `os.path.exists(path)` says whether a file is there.

@@ -182,13 +182,20 @@ def _other_weights(found: Fingerprint, due: Fingerprint, lengths: Tensor | None)
     in_epoch = [sum(h for h, e in zip(held, due.row_epochs, strict=True) if e == epoch) for epoch in due.row_epochs]
     if all(abs(factors[u] - held[u] / in_epoch[u]) <= SAME for u in wrong):
         return f"{which} counts as if divided by all samples of its epoch, where those of the window are due."
-    first_total = held[0]
-    if 0 not in wrong and all(abs(factors[u] - sum(windows[u].sizes) / first_total) <= SAME for u in wrong):
-        return f"{which} counts as if divided by what window 1 holds."
+    if 0 not in wrong:
+        by_first, by_last = (all(abs(factors[u] - held[u] / held[k]) <= SAME for u, k in pairs) for pairs in _earlier(wrong))
+        if by_first or by_last:
+            other = "an earlier window" if by_first and by_last else "window 1" if by_first else "the window before"
+            return f"{which} counts as if divided by what {other} holds."
     first = factors[wrong[0]]
     if all(abs(factor - first) <= SAME * max(1.0, abs(first)) for factor in factors.values()) and len(wrong) > 1:
         return f"{which} is {as_fraction(first)} times what is due."
     return ""
+
+
+def _earlier(windows: Sequence[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """These windows with the first of all, and with the one before each."""
+    return [(u, 0) for u in windows], [(u, u - 1) for u in windows]
 
 
 def _divided_by(factors: Mapping[int, float], windows: Sequence[Window], which: str) -> str | None:

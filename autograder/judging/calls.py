@@ -166,18 +166,23 @@ def judge_calls(
         where = "" if alike and len(unnamed) == len(titles) else f"In “{titles[part_of(next(iter(calls)))]}”: "
         return where + words if words else ""
 
+    def of_its_part(sentence: str, calls: Mapping[str, CallTrial]) -> str:
+        """The sentence, said only of the part that these calls belong to if it does not describe all calls."""
+        return sentence if fits(described[sentence], trials) else f"In “{titles[part_of(next(iter(calls)))]}”: {sentence}"
+
     sentences = [whole or first_fit(described, calls) for calls in unnamed]
-    remarks = [sentence or related(calls) for sentence, calls in zip(sentences, unnamed, strict=True)]
+    remarks = [
+        of_its_part(sentence, calls) if sentence else related(calls) for sentence, calls in zip(sentences, unnamed, strict=True)
+    ]
     # A sentence also takes the place of the name of any other part that it describes.
     described_too = {part for part, calls in lost.items() if any(said and fits(described[said], calls) for said in sentences)}
     named = {part: slug for part, slug in named.items() if slug and part not in described_too and not whole}
-    passed = {name: trial for name, trial in trials.items() if not results[part_of(name)]}
 
     def of_its_parts(slug: str) -> Mistake:
-        """The mistake, said only of the parts it was found in if what was passed shows that it is not made everywhere."""
+        """The mistake, said only of the parts it was found in if it does not explain all calls."""
         where = " and ".join(f"“{titles[part]}”" for part in named if named[part] == slug)
         said = mistake(slug)
-        return said if fits(wrong[slug], passed) else replace(said, message=f"In {where}: {said.message}")
+        return said if fits(wrong[slug], trials) else replace(said, message=f"In {where}: {said.message}")
 
     mistakes = tuple(map(of_its_parts, dict.fromkeys(named.values())))
     remark = " ".join(dict.fromkeys(filter(None, remarks)))

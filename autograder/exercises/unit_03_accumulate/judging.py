@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
@@ -89,7 +90,7 @@ def of_a_call(text: str) -> str:
     """What is said of a loop's windows and updates, in the words of a single call that fills ``.grad``."""
     for words, others in OF_A_CALL.items():
         text = text.replace(words, others)
-    return text
+    return re.sub(r"Update (\d+) holds", r"After call \1, .grad holds", text)
 
 
 def name_loss(trial: LoopTrial, seen: Observation) -> str:

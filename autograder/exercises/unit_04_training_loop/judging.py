@@ -8,6 +8,7 @@ from __future__ import annotations
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import read_observation
 from autograder.judging.large_batches import (
+    JOINED,
     forwards_message,
     groups_in_words,
     moves_like_large_batches,
@@ -97,7 +98,10 @@ def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
     """
     if seen.failure:
         return seen.failure.message
-    return forwards_message(trial.problem, window_gradient(trial.problem, seen), joined)
+    said = forwards_message(trial.problem, window_gradient(trial.problem, seen), joined)
+    if said in ("", JOINED):
+        return said
+    return updates_in_epochs(trial, seen) or said  # of a window that was cut in two, forwards tell nothing
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:

@@ -135,8 +135,8 @@ add_mistake(
 )
 add_mistake(
     "inf-not-cleared",
-    "A window with infinite gradients makes no update, as it should, but it is not cleared either: its infinities stay in "
-    ".grad, and every later window is skipped, too.",
+    "A window with infinite gradients makes no update, as it should, but it is not cleared either: what is not "
+    "finite stays in .grad, and every later window is skipped, too.",
     "Follow .grad through a window that the scaler skips. What is in it when the next one begins?",
 )
 add_mistake(

@@ -152,7 +152,8 @@ class AccumulateContrastive(Exercise):
     ) -> Verdict:
         """The verdict, with the names of the mistakes; ``others`` are those that are known already."""
         only_ragged = results["ragged"] and not (results["encoders"] or results["clean"])
-        if only_ragged and needs_equal_sizes(trials["probe"], observations["probe"]):
+        whole_loss = not (results["scale"] or results["loss"])  # or pairs are left out
+        if only_ragged and whole_loss and needs_equal_sizes(trials["probe"], observations["probe"]):
             others += ("equal-sizes-assumed",)
         if needs_a_list(trials["listed"], observations["listed"], observations["ragged"], results["ragged"]):
             others += ("stream-spent",)

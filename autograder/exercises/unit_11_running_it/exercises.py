@@ -102,7 +102,8 @@ class LoadCheckpoint(Exercise):
         slugs = [slug for name in written or looked_at for slug in forgotten(trials[name], observations[name])]
         if "checkpoint-in-memory" in slugs:
             slugs = ["checkpoint-in-memory"]
-        if not results["start"] and {"checkpoint-in-memory", "nothing-restored"} & set(slugs):
+        brought_back = any(not results[name] for name in ("epochs", "updates", "window"))
+        if not (results["start"] or brought_back) and {"checkpoint-in-memory", "nothing-restored"} & set(slugs):
             results["start"] = "This can be judged once a run that has a checkpoint is brought back from it."
         failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
         if results["saving"]:

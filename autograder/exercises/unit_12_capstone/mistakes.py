@@ -124,7 +124,7 @@ add_mistake(
 )
 add_mistake(
     "entries-in-another-order",
-    "The four numbers of each update are right, but they are under the wrong names.",
+    "The numbers of each update are right, but they are not all under their own names.",
     "In which order does run.history.add take them?",
 )
 add_mistake(

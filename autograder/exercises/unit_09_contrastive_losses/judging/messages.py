@@ -202,8 +202,12 @@ OF_THE_WINDOW = {
 """By slug, in place of a text that says why: here, the loss that goes backward may be the whole one, and there is no update."""
 
 
+HOW_OFTEN = "How often does the loss of the whole window go into the number you return?"
+
+
 def in_words_of_windows(slug: str, ragged: bool = False) -> Mistake:
     """The catalogue's entry, in the words of this exercise; said only of ragged micro-batches if all others are right."""
     entry = mistake(slug)
     where = "With ragged micro-batches: " if ragged else ""
-    return replace(entry, message=where + OF_THE_WINDOW.get(slug, entry.message))
+    hint = HOW_OFTEN if slug == "loss-summed" else entry.hint
+    return replace(entry, message=where + OF_THE_WINDOW.get(slug, entry.message), hint=hint)
