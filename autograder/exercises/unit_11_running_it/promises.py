@@ -62,10 +62,15 @@ PROMISES = {
             Promise("scaler", "a scale of the gradients that rises and falls.", _EVERYTHING, "state_missing_scaler"),
             Promise("every update", _AGAIN, ("again", "updates", "window", "saving"), "checkpoint_once_per_epoch"),
             Promise("not trained again", _AGAIN, _WITH_A_CHECKPOINT, "checkpoint_trains_again"),
-            Promise("killed again", "A resumed run may be killed, too.", ("again",), "checkpoint_numbered_by_a_counter"),
+            Promise(
+                "killed again", "A resumed run may be killed, too.", ("again", "saving"), "checkpoint_numbered_by_a_counter"
+            ),
             Promise("killed at once", "A resumed run may be killed, too.", ("at once",), "checkpoint_removed_after_loading"),
             Promise(
-                "saves as before", "loads and trains on, and saves as before.", ("again",), "checkpoint_numbered_by_a_counter"
+                "saves as before",
+                "loads and trains on, and saves as before.",
+                ("again", "saving"),
+                "checkpoint_numbered_by_a_counter",
             ),
             Promise(
                 "saves after a torn file",
@@ -159,7 +164,12 @@ PROMISES = {
             Promise("integers", "a dictionary with three integers, not `4.0`;", (*_PLANS, *_RANKED), "plan_steps_as_a_float"),
             Promise("largest", _LARGEST, (*_PLANS, *_RANKED), "plan_not_the_largest"),
             Promise("divides", _LARGEST, ("ranks 2", "ranks 3", "ranks 5", "ranks 6"), "plan_divides_recipe_only"),
-            Promise("one sample", _LARGEST, ("plan 6", "plan 7", "plan 11", "ranks 5", "ranks 6"), "plan_at_least_two_samples"),
+            Promise(
+                "one sample",
+                _LARGEST,
+                ("plan 6", "plan 7", "plan 11", "plan 15", "ranks 5", "ranks 6"),
+                "plan_at_least_two_samples",
+            ),
             Promise("steps", "the N that goes with it;", _RANKED, "plan_steps_for_one_rank"),
             Promise("many steps", "the N that goes with it;", ("plan 6", "plan 16"), "plan_thirty_two_steps_at_most"),
             Promise("effective batch", "B × N × W, which is the recipe's.", _RANKED, "plan_effective_batch_of_one_rank"),
@@ -180,7 +190,7 @@ PROMISES = {
                 ("refusal 5",),
                 "plan_uneven_refused_if_accumulating",
             ),
-            Promise("large", "All arguments are positive whole numbers.", ("plan 14",), "plan_recursive"),
+            Promise("large", "All arguments are positive whole numbers.", ("plan 14", "plan 16", "plan 17"), "plan_recursive"),
             Promise("whole numbers", "All arguments are positive whole numbers.", ("plan 13",), "plan_divides_floats"),
             Promise(
                 "reason",
