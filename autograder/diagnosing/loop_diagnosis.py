@@ -53,12 +53,14 @@ class Diagnosis:
         remark: what is wrong, in words, where no mistake explains it; empty otherwise.
         found: its fingerprint; None if there is none, or if it is the expected one.
         expected: the fingerprint of a right loop.
+        beside: what else than the gradients, of which the mistakes are, moves the parameters otherwise; empty if nothing does.
     """
 
     slugs: tuple[str, ...]
     remark: str
     found: Fingerprint | None
     expected: Fingerprint
+    beside: str = ""
 
 
 def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopTrial, Observation]) -> Diagnosis:
@@ -85,48 +87,62 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     ran = any(facts[what] for what in ("backwards", "forwards_with_grad", "forwards_without_grad"))
     others = {t.problem: read_observation(t, seen) for t, seen in elsewhere if not seen.failure}
     linear: dict[Schedule, Fingerprint] = {p: other for p, other in others.items() if other.linear}
+    aside = _not_along(trial, observation, found)
+    if aside:  # then its movements say nothing of a rate
+        found, linear = _at_full_rate(found), {p: _at_full_rate(other) for p, other in linear.items()}
     slugs = name_mistakes(found, trial.problem, passes, linear) if ran else None  # without a forward nothing was cleared
+    if aside and slugs == ():
+        slugs = None
     if slugs and EARLY in slugs and facts["seen_at_first_update"] >= trial.problem.accumulation_steps:
         slugs = None  # the update came in time, only without the gradients of some micro-batches that were there
     elif slugs and EARLY in slugs and facts["forwards_without_grad"] and seen_ones < micro_batches:
         slugs = ("grad-disabled",)  # those that went through without gradients may have filled the window
-    if slugs and "lr-scaled-too" in slugs and _not_along(trial, observation, found):
-        slugs = None
     if slugs == ("zero-before-step",) and bool(observation.tensors["gradients"].any()):
         slugs = None  # there is something, however little it is beside what is due
     shown = found if found.linear and not found.same_as(due) else None  # two equal pictures, or numbers that fit nothing
     if slugs is None:
         outside = outside_message(observation) if len(found.coefficients) else ""
-        words = outside or parameters_in_words(trial, observation, due) or _updates_in_words(trial, observation, found, due)
+        words = outside or parameters_in_words(trial, observation, due) or _updates_in_words(aside, observation, found, due)
         if not found.linear and (evaluating := facts["forwards_in_evaluation"]):
             words = f"{words} Of the model's forwards, {evaluating} ran in evaluation mode."
         return Diagnosis(slugs_so_far, words, shown, due)
-    return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due)
+    beside = NOT_ALONG.format(aside) if aside else ""
+    if slugs and not aside and (raised := (found.rates > 1 + MATCH).nonzero()).numel():
+        beside = _rate_in_words(int(raised[0]), float(found.rates[raised[0]]))
+    return Diagnosis((*slugs_so_far, *_with_evidence(slugs, facts, micro_batches)), "", shown, due, beside)
 
 
 def updates_in_trial(trial: LoopTrial, observation: Observation) -> str:
     """How the updates of a trial with frozen parameters differ from those due, in words; empty if not, or if it failed."""
     if observation.failure:
         return ""
-    return _updates_in_words(trial, observation, read_observation(trial, observation), expected(trial.problem))
+    found = read_observation(trial, observation)
+    aside = _not_along(trial, observation, found)
+    return _updates_in_words(aside, observation, _at_full_rate(found) if aside else found, expected(trial.problem))
 
 
-def _updates_in_words(trial: LoopTrial, observation: Observation, found: Fingerprint, due: Fingerprint) -> str:
-    """How updates differ from those due: by what else than the gradient moves the parameters, or else by the fingerprint."""
-    alike = found.linear and found.coefficients.shape == due.coefficients.shape
-    if alike and _alike(found.coefficients, due.coefficients) and (aside := _not_along(trial, observation, found)):
-        return (
-            f"Update {aside} does not move the parameters along its gradient alone: something else joins, such as weight decay "
-            "or momentum."
-        )
-    return difference_in_words(found, due, observation.tensors["gradients"].norm(dim=1))
+NOT_ALONG = (
+    "Update {} does not move the parameters along its gradient alone: something else joins, such as weight decay or momentum."
+)
+
+
+def _updates_in_words(aside: int, observation: Observation, found: Fingerprint, due: Fingerprint) -> str:
+    """How updates differ from those due: by their gradients, or by what else moves the parameters in update ``aside``."""
+    words = difference_in_words(found, due, observation.tensors["gradients"].norm(dim=1))
+    return words or (NOT_ALONG.format(aside) if aside else "")
+
+
+def _at_full_rate(found: Fingerprint) -> Fingerprint:
+    return replace(found, rates=torch.ones_like(found.rates))
 
 
 def _not_along(trial: LoopTrial, observation: Observation, found: Fingerprint) -> int:
-    """The number of the first update that does not move the parameters along its gradient; 0 if all do."""
+    """The number of the first update with a gradient that it does not move the parameters along; 0 if there is none."""
+    if not found.linear:
+        return 0
     moved, gradients = (observation.tensors[name].to(found.rates) for name in ("movements", "gradients"))
     aside = (moved / trial.problem.lr - found.rates[:, None] * gradients).norm(dim=1) * trial.problem.lr
-    wrong = (aside > MATCH * moved.norm(dim=1)).nonzero()
+    wrong = ((aside > MATCH * moved.norm(dim=1)) & gradients.any(1)).nonzero()
     return int(wrong[0]) + 1 if len(wrong) else 0
 
 
@@ -221,11 +237,14 @@ def difference_in_words(found: Fingerprint, due: Fingerprint, lengths: Tensor | 
             return _rows_in_words(u, row, right_row, 0.0 if found.stale is None else float(found.stale[u]))
     for u, rate in enumerate(found.rates.tolist()):
         if abs(rate - 1) > MATCH:
-            # Of a factor near 1 its digits would say nothing: something else is small beside the gradient, as weight decay is.
-            if f"{rate:.3g}" == "1":
-                return f"Update {u + 1} does not move the parameters exactly as far as its gradient and the learning rate say."
-            return f"Update {u + 1} moves the parameters along its gradient {rate:.3g} times as far as the learning rate says."
+            return _rate_in_words(u, rate)
     return ""
+
+
+def _rate_in_words(u: int, rate: float) -> str:
+    if f"{rate:.3g}" == "1":  # of a factor near 1 its digits would say nothing
+        return f"Update {u + 1} does not move the parameters exactly as far as its gradient and the learning rate say."
+    return f"Update {u + 1} moves the parameters along its gradient {rate:.3g} times as far as the learning rate says."
 
 
 def _alike(one: Tensor, other: Tensor) -> bool:

@@ -71,15 +71,17 @@ def name_mistakes(
         {p: _rows(one, one.rates.tolist()) for p, one in everywhere.items()}, passes, starts_dirty, numbers
     )
     rates = found.rates.tolist()
-    if any(abs(rate - 1) > MATCH for rate in rates):
+    if slugs != () and any(abs(rate - 1) > MATCH for rate in rates):
         # Summing with a rate over N makes the update of averaging: what was applied counts, unless it needs a mistake more.
         full_rate = {p: _rows(one, [1.0] * len(one.rates)) for p, one in everywhere.items()}
         at_full_rate = _fewest_mistakes(full_rate, passes, starts_dirty, numbers)
-        if at_full_rate == () and slugs and (max(rates) > 1 + MATCH or abs(rates[0] - 1) <= MATCH):
+        raised = max(rates) > 1 + MATCH
+        if at_full_rate == () and slugs and (raised or abs(rates[0] - 1) <= MATCH):
             return None  # only the rates are wrong, and no mistake is about these
-        if (
-            min(rates) < 1 - MATCH
-            and max(rates) <= 1 + MATCH
+        if raised and at_full_rate:
+            slugs = at_full_rate  # those of the gradients: a rate that is raised has no name
+        elif (
+            not raised
             and not _begins_right(found, problem)
             and at_full_rate is not None
             and (slugs is None or len(at_full_rate) + 1 < len(slugs) or "double-scale" in slugs)
