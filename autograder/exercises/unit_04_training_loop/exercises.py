@@ -156,7 +156,7 @@ class TrainEpoch(Exercise[LoopTrial]):
             "ragged": LoopTrial(problem(5, uneven[0] + uneven[2], extras=True)),
             "stream": LoopTrial(problem(6, [3] * 10, accumulation_steps=2, one_shot=True)),
             "clean": LoopTrial(problem(7, [size] * (n + left), [size] * n, [size] * n, stale=True, skewed=False), frozen=True),
-            "losses": LoopTrial(problem(8, [*uneven[1], *uneven[0], *uneven[2][:left]], [size] * n, [3]), frozen=True),
+            "losses": LoopTrial(problem(8, [*uneven[1], *uneven[0], *uneven[2][:left]], [size] * n), frozen=True),
             "overflowed": LoopTrial(problem(11, [size], [size] * (n + 1), overflowed=True, grouped=0.5)),
             "together": LoopTrial(problem(10, [*uneven[2], *uneven[0][:left]], uneven[1][:1], uneven[0], **everything)),
             "probe": LoopTrial(problem(1, *every_kind, stale=True, gated=True), frozen=True),

@@ -139,7 +139,7 @@ def moving_losses_message(trial: LoopTrial, seen: Observation) -> str:
             return _number_of_losses(len(found), len(wanted))
     if same_numbers(returned, due):
         return ""
-    return "Where parameters move, not all losses are those that your forwards compute in training mode before the update."
+    return "Not all losses returned are those that your forwards compute in training mode before the update."
 
 
 def is_prefetched(trial: LoopTrial, seen: Observation) -> bool:

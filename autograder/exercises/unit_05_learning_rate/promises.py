@@ -157,6 +157,12 @@ PROMISES = {
                 "gradient_noise_scale_as_text",
             ),
         ),
-        ("Write `gradient_noise_scale", "(Both solutions", "for five windows", "The simple noise scale"),
+        (
+            "Write `gradient_noise_scale",
+            "(Both solutions",
+            "for five windows",
+            "The vectors are in float64.",
+            "The simple noise scale",
+        ),
     ),
 }

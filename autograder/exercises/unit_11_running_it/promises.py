@@ -96,6 +96,7 @@ PROMISES = {
             "`torch.save(something, path)` writes",
             "`os.path.exists(path)` says",
             "To try them out",
+            "(In marking, the run that is killed",
             "`run = RunProblem().start()` builds",
             "`RunProblem(shuffled=False",
             "What earns points:",

@@ -112,7 +112,7 @@ def observe_windows(function: Callable, trial: WindowTrial) -> Observation:
     steps: list[int] = []
     kept = intact = True
     _, fewer = _passes_of(run)
-    run.model.register_forward_pre_hook(lambda *_: passes.append(None))
+    run.model.register_forward_pre_hook(_Hook(lambda *_: passes.append(None)))
     run.optimizer.register_step_post_hook(lambda *_: steps.append(len(passes)))
     for epoch in range(trial.config.epochs):
         for window in windows(trial.config.micro_batches(epoch), trial.config.accumulation_steps):

@@ -110,10 +110,17 @@ def test_windows_divided_by_one_sample_too_many_or_too_few_are_described(step, w
 
 
 def test_ragged_windows_divided_by_what_the_first_one_holds_are_described():
-    due = expected(Problem(0, 2, ((1, 2, 4, 3, 1, 2, 5),)))
-    factors = torch.tensor([[1], [7 / 3], [1], [5 / 3]], dtype=torch.float64)
-    found = replace(due, coefficients=due.coefficients * factors)
-    assert updates_in_words(found, due) == "Each of windows 2 and 4 counts as if divided by what window 1 holds."
+    due = expected(Problem(0, 2, ((1, 2, 4, 3, 1, 2, 5, 6),)))
+
+    def words_of(*factors: float) -> str:
+        found = replace(due, coefficients=due.coefficients * torch.tensor(factors, dtype=torch.float64)[:, None])
+        return updates_in_words(found, due)
+
+    assert words_of(1, 7 / 3, 1, 1) == "Window 2 counts as if divided by what an earlier window holds."
+    assert words_of(1, 7 / 3, 1, 11 / 3) == "Each of windows 2 and 4 counts as if divided by what an earlier window holds."
+    due = expected(Problem(0, 2, ((1, 2, 4, 3, 4, 2, 5, 6),)))
+    assert words_of(1, 7 / 3, 1, 11 / 3) == "Each of windows 2 and 4 counts as if divided by what window 1 holds."
+    assert words_of(1, 7 / 3, 6 / 7, 11 / 6) == "Each of windows 2 to 4 counts as if divided by what the window before holds."
 
 
 def test_ragged_windows_divided_by_the_samples_of_their_epoch_are_described():
