@@ -40,7 +40,7 @@ from autograder.judging.left_behind import OUTSIDE
 from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
-from gradaccum.diagnosis.catalogue import mistake
+from gradaccum.diagnosis.catalogue import Mistake, mistake
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "03_accumulate"
@@ -106,7 +106,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
         if results["memory"] == WRONG_GRADIENT and not any(results[name] for name in ("equal", "ragged", "clean")):
             results["memory"] = SEVERAL_GRAPHS if several else CUT_OTHERWISE
         if not any(results[name] for name in ("equal", "ragged", "clean")):
-            return self.verdict(results, mistakes=(mistake("one-big-batch"),) if several else (), failure=failure)
+            return self.verdict(results, mistakes=_named(("one-big-batch",) * several), failure=failure)
         elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
         found = diagnose(trials["probe"], observations["probe"], *elsewhere)
         found = _without_windows(trials["probe"].problem, found)
@@ -117,10 +117,9 @@ class AccumulateGradient(Exercise[LoopTrial]):
         if other_loss := name_loss(trials["equal"], observations["equal"]):
             found = replace(found, slugs=(other_loss, *found.slugs), found=found.found if found.slugs else None, remark="")
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
-        named = (replace(one, message=of_a_call(one.message), hint=of_a_call(one.hint)) for one in map(mistake, slugs))
         return self.verdict(
             results,
-            mistakes=tuple(named),
+            mistakes=_named(slugs),
             failure=failure,
             expected=found.expected,
             found=found.found,
@@ -136,6 +135,11 @@ SPECIAL = {
 
 OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale", "tail-scale", "short-epoch-no-step"}
 """Mistakes that a function without windows cannot make, though its gradient may look like theirs."""
+
+
+def _named(slugs: Sequence[str]) -> tuple[Mistake, ...]:
+    """The mistakes with these slugs, in words of a call."""
+    return tuple(replace(one, message=of_a_call(one.message), hint=of_a_call(one.hint)) for one in map(mistake, slugs))
 
 
 def _without_windows(problem: Problem, found: Diagnosis) -> Diagnosis:

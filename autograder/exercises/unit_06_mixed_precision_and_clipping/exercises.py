@@ -170,15 +170,17 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
         slugs = found.slugs
+        lengthened = results["idle"] and not failure and always_clipped(observations["probe"], due["probe"], trials["probe"])
+        # What else is wrong where the threshold is idle is not clipping, and may well be all that is wrong elsewhere.
+        clipping = bool(found.slugs or not found.remark or lengthened)
         # Of the trials with lists, one has its threshold and the other its parameter groups.
         beside = {name: trials[name].loop.problem for name in ("bound", "leftover", "probe")}
         if uses_up_streams(beside, {name: observations[name] for name in beside}):
             slugs += ("stream-used-up",)
-        elif results["bound"] and not failure:
+        elif results["bound"] and not failure and clipping:
             name = "leftover" if whole else "bound"
             slugs += clipping_mistakes(trials[name], observations[name], found.slugs)
         slugs += reported
-        lengthened = results["idle"] and not failure and always_clipped(observations["probe"], due["probe"], trials["probe"])
         turned = lengthened and "not-clipped" in slugs  # short gradients are lengthened, and long ones as they are
         slugs = tuple(slug for slug in slugs if not (turned and slug == "not-clipped"))
         if lengthened and not (slugs or turned):
@@ -193,8 +195,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         stepped = any(observations[name].facts.get("update_epochs") for name in ("bound", "probe"))
         stepped = stepped and bool(bound.facts.get("forwards_with_grad"))
         if results["bound"] and stepped and not (slugs or bound.failure):
-            remark = clipping_in_words(trials["bound"], bound) or outside_message(bound) or remark
-            remark = remark or lengths_in_words(bound, due["bound"])
+            words = clipping_in_words(trials["bound"], bound) if clipping else ""
+            remark = words or outside_message(bound) or remark or lengths_in_words(bound, due["bound"])
         return self.verdict(
             results,
             mistakes=tuple(map(mistake, slugs)),
@@ -258,6 +260,10 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "inf": trial(4, [2] * (3 * n), precision="bfloat16", broken=n + 1, growth_interval=2),
             # With one sample and one output there is nothing to add up that could turn infinity into NaN.
             "infinite": trial(13, [1] * (3 * n), of_problem={"outputs": 1, "skewed": False}, broken=n + 1, growth_interval=2),
+            # Two good updates after it, and one before it, are not three in a row.
+            "inf leftover": trial(
+                17, [2] * (2 * n - 1), [2] * (n + 1), precision="bfloat16", broken=2 * n - 2, growth_interval=3
+            ),
             "growth": trial(5, [2] * (2 * n), growth_interval=1),
             "leftover": trial(6, [*uneven, *[2] * (n - 1)], share=BINDING, growth_interval=2),
             "overflowed": trial(14, [2] * n, of_problem={"overflowed": True}),

@@ -37,7 +37,8 @@ add_mistake(
 )
 add_mistake(
     "not-clipped",
-    "Your updates are those of gradients that nothing shortens, although some of them are longer than max_norm.",
+    "In full windows, your updates are those of gradients that nothing shortens, although some of these are longer than "
+    "max_norm.",
     "Which line reads .grad? Clipping has to happen before it, and to the length that your function is given.",
 )
 add_mistake(

@@ -8,7 +8,7 @@ CLIPPED = ("bound", "idle", "no accumulation", "cut", "norms", "both sides", "ov
 LONG = ("bound", "both sides", "leftover", "bound alone")
 AMP = (
     *("float16", "bfloat16", "no accumulation", "cut", "telling", "usual scale", "cancelling"),
-    *("clip", "inf", "infinite", "growth", "leftover", "overflowed", "together", "clip alone"),
+    *("clip", "inf", "infinite", "inf leftover", "growth", "leftover", "overflowed", "together", "clip alone"),
 )
 AMP_CLIPPED = ("clip", "leftover", "together", "clip alone")
 FORWARDS = ("float16", "bfloat16", "no accumulation", "telling", "usual scale")
@@ -92,7 +92,7 @@ PROMISES = {
             Promise(
                 "scaler",
                 "one epoch in mixed precision.",
-                ("bfloat16", "no accumulation", "telling", "inf", "infinite", "growth", "leftover"),
+                ("bfloat16", "no accumulation", "telling", "inf", "infinite", "growth", "leftover", "inf leftover"),
                 "amp_scaler_unused",
             ),
             Promise("sums", "gradients are added up in float32;", ("cancelling",), "amp_sums_in_bfloat16"),
@@ -122,7 +122,12 @@ PROMISES = {
             Promise("list", "the returned norms count here.", (*AMP_CLIPPED, "inf", "no accumulation"), "amp_returns_nothing"),
             Promise("number for inf", "but do return one.", ("inf",), "amp_omits_infinite_norms"),
             Promise("ragged", "Micro-batches may be ragged", ("float16", "bfloat16", *AMP_CLIPPED), "amp_mean_of_means"),
-            Promise("leftover", "the last window shorter", ("float16", "bfloat16", "leftover", "together"), "amp_tail_dropped"),
+            Promise(
+                "leftover",
+                "the last window shorter",
+                ("float16", "bfloat16", "leftover", "together", "inf leftover"),
+                "amp_tail_dropped",
+            ),
             Promise(
                 "clear",
                 "`.grad` may hold anything when you are called.",
@@ -137,16 +142,32 @@ PROMISES = {
             Promise("any model", "one epoch in mixed precision.", ("no accumulation",), "amp_squeezes_the_prediction"),
             Promise("N = 1", "N = 1 counts here, too.", ("no accumulation",), "amp_not_for_one"),
             Promise("dtype of one", "N = 1 counts here, too.", ("no accumulation",), "amp_without_autocast_for_one"),
-            Promise("both dtypes", "Use the scaler with both.", ("bfloat16", "telling", "inf"), "amp_scaler_for_float16_only"),
+            Promise(
+                "both dtypes",
+                "Use the scaler with both.",
+                ("bfloat16", "telling", "inf", "inf leftover"),
+                "amp_scaler_for_float16_only",
+            ),
             Promise("one step", "and the scale at the end has to be exact.", ("no accumulation",), "amp_no_scaler_for_one"),
             Promise(
-                "leftover counts", "and the scale at the end has to be exact.", ("leftover",), "amp_no_update_after_leftover"
+                "leftover counts",
+                "and the scale at the end has to be exact.",
+                ("leftover", "inf leftover"),
+                "amp_no_update_after_leftover",
             ),
             Promise(
-                "counting", "and the scale at the end has to be exact.", ("inf", "infinite"), "amp_halves_the_scale_by_hand"
+                "counting",
+                "and the scale at the end has to be exact.",
+                ("inf", "infinite", "inf leftover"),
+                "amp_halves_the_scale_by_hand",
             ),
-            Promise("inf", "one micro-batch out of nine or twelve is broken.", ("inf", "infinite"), "amp_inf_applied"),
-            Promise("inf in both", "Use the scaler with both.", ("inf",), "amp_bfloat16_inf_applied"),
+            Promise(
+                "inf",
+                "one micro-batch out of nine or twelve is broken.",
+                ("inf", "infinite", "inf leftover"),
+                "amp_inf_applied",
+            ),
+            Promise("inf in both", "Use the scaler with both.", ("inf", "inf leftover"), "amp_bfloat16_inf_applied"),
             Promise(
                 "inf without NaN", "one micro-batch out of nine or twelve is broken.", ("infinite",), "amp_looks_for_nan_only"
             ),
@@ -154,7 +175,7 @@ PROMISES = {
             Promise(
                 "inf lowers the scale",
                 "the scale at the end has to be exact.",
-                ("inf", "infinite"),
+                ("inf", "infinite", "inf leftover"),
                 "amp_skips_infinities_itself",
             ),
             Promise("scale", "a scaler that doubles its scale after every good update.", AMP, "amp_scale_doubled_inside"),

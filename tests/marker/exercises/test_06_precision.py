@@ -86,6 +86,10 @@ def test_a_running_sum_in_bfloat16_would_stall_on_the_problems_for_sums(seed):
 
 
 SAID = {
+    "amp_raises_the_rate": "times as far as its gradient, the learning rate and the momentum say.",
+    "amp_leftover_past_the_scaler": "Where the gradients of a leftover window are infinite: The parameters",
+    "amp_clips_leftovers_only": "In full windows, your updates are those of gradients that nothing shortens",
+    "clip_raises_the_rate": "times as far as the learning rate says. No norm reaches max_norm there",
     "amp_updates_before_all_else": "The scaler is not asked to unscale the gradients before you update it.",
     "amp_two_plain_steps": "Where 3 updates are due, your loop makes 6.",
     "amp_looks_for_infinity_only": "In bfloat16, where gradients are NaN as well as infinite: The parameters",

@@ -22,6 +22,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     clipped_norms,
     in_another_dtype,
     lengths_in_words,
+    movements_in_words,
     parameters_message,
     scale_message,
     scales_in_words,
@@ -31,7 +32,18 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import 
 from autograder.judging.left_behind import outside_message
 from gradaccum.diagnosis.search import each_alone, first_match
 
-ALONE = ("no accumulation", "cut", "telling", "usual scale", "cancelling", "infinite", "overflowed", "together", "clip alone")
+ALONE = (
+    "no accumulation",
+    "cut",
+    "telling",
+    "usual scale",
+    "cancelling",
+    "infinite",
+    "overflowed",
+    "together",
+    "clip alone",
+    "inf leftover",
+)
 """Trials that are judged by themselves, and not with the others to find mistakes."""
 
 NO_CALLS = "You call none of unscale_, step and update of the scaler that you are given."
@@ -98,7 +110,8 @@ def _with_what_the_search_misses(
     clip = observations["clip"]
     if found.messages["clip"] and not found.said["clip"] and clipped_norms(clip, due["clip"], trials["clip"].max_norm):
         slugs += ("norm-after-clip",)
-    if found.applied and not torch.isfinite(observations["infinite"].tensors["parameters"]).all():
+    infinite = (observations[name].tensors["parameters"] for name in ("infinite", "inf leftover"))
+    if found.applied and not all(torch.isfinite(parameters).all() for parameters in infinite):
         slugs += ("inf-applied",)
     return slugs
 
@@ -114,6 +127,8 @@ def _in_words(trials: Trials, observations: Observations, due: Observations, fou
     if said := scales_in_words({name: (trials[name].scale, observations[name], due[name]) for name in STAYING}):
         return said
     for name, wrong in {"float16": found.moves, "together": found.together}.items():
-        if wrong and (said := lengths_in_words(observations[name], due[name], trials[name].scale)):
+        said = movements_in_words(trials[name], observations[name])
+        said = said or lengths_in_words(observations[name], due[name], trials[name].scale)
+        if wrong and said:
             return said
     return ""

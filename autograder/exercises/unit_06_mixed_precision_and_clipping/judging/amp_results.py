@@ -12,6 +12,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     AMP_TOLERANCE,
     AS_IN_LOW_PRECISION,
     LEFTOVER_NOT_CLIPPED,
+    LEFTOVER_WITH_INF,
     WITH_NAN,
     WITHOUT_NAN,
     autocast_message,
@@ -48,7 +49,7 @@ class AmpResults:
         rounded: how one can tell that forwards do not run in the dtype that was asked for.
         together: what is wrong with clipping in bfloat16 while the scale changes; looked at only if all else is right.
         joined: whether the micro-batches of a window go through the model at once.
-        applied: whether infinite gradients move the parameters if none of them is NaN, and only then.
+        applied: whether infinite gradients move the parameters if none of them is NaN, and only then, or only in leftovers.
         whole: whether full windows are right, so that a leftover shows something new.
     """
 
@@ -111,5 +112,8 @@ def amp_results(
         }
         results["clip"] = results["clip"] or for_one(said["clip alone"] or norms["clip alone"])
         results["clip"] = results["clip"] or in_special(AMP_FOR_ONE, norms["no accumulation"])
+        leftover_message = said["inf leftover"] or scale_message(observations["inf leftover"], due["inf leftover"])
+        applied = bool(said["inf leftover"])
+        results["inf"] = in_special(LEFTOVER_WITH_INF, leftover_message)
         results["update"] = AFTER_INFINITY if said["overflowed"] else ""
     return AmpResults(results, said, moves, rounded, together, joined, applied, whole)

@@ -56,13 +56,31 @@ def lengths_in_words(seen: Observation, due: Observation, scale: float = 1.0) ->
     if scale != 1 and ratios and abs(ratios[0] * scale - 1) <= AMP_TOLERANCE:
         return "At update 1 the gradient is divided by the scale once more than it was multiplied by it."
     for u, ratio in enumerate(ratios):
+        if not ratio:
+            return f"At update {u + 1} the gradient is zero, where one is due."
+        one, other = (each.tensors["gradients"][u].double() for each in (seen, due))
+        if cosine_similarity(one, other.to(one), dim=0) < PARALLEL:
+            return f"At update {u + 1} the gradient points elsewhere than the one that is due."
         if not abs(ratio - 1) <= AMP_TOLERANCE:
-            if not ratio:
-                return f"At update {u + 1} the gradient is zero, where one is due."
-            one, other = (each.tensors["gradients"][u].double() for each in (seen, due))
-            if cosine_similarity(one, other.to(one), dim=0) < PARALLEL:
-                return f"At update {u + 1} the gradient points elsewhere than the one that is due."
             return f"At update {u + 1} the gradient is {ratio:.3g} times as long as the one that is due."
+    return ""
+
+
+def movements_in_words(trial: AmpTrial, seen: Observation) -> str:
+    """The first update that does not move the parameters as its gradient says, in words; empty if there is none."""
+    problem = trial.loop.problem
+    kept = torch.zeros(())
+    for u, (gradient, moved) in enumerate(zip(seen.tensors["gradients"], seen.tensors["movements"], strict=True), 1):
+        kept = problem.momentum * kept + gradient.double()
+        due = problem.lr * kept
+        if not due.any() or not torch.isfinite(due).all() or not torch.isfinite(moved).all():
+            return ""
+        factor = float(moved.double() @ due / due.square().sum())
+        if (moved - factor * due).norm() > AMP_TOLERANCE * due.norm():
+            return f"Update {u} does not move the parameters as its gradient, the learning rate and the momentum say."
+        if abs(factor - 1) > AMP_TOLERANCE:
+            far = f"{factor:.3g} times as far as its gradient, the learning rate and the momentum say"
+            return f"Update {u} moves the parameters {far}."
     return ""
 
 
@@ -74,6 +92,7 @@ WITHOUT_NAN = (
     "In float16, for a model with a single output, where a gradient is infinite and none is NaN, the parameters after training "
     "are not those that are due."
 )
+LEFTOVER_WITH_INF = "Where the gradients of a leftover window are infinite"
 WITH_NAN = "In bfloat16, where gradients are NaN as well as infinite"
 CLIPPED_FOR_ONE = "With N = 1, in float32, for a model with a single output, where .grad holds something before the call"
 AMP_FOR_ONE = "With N = 1, for a model with a single output, where the scale grows and .grad holds something before the call"
