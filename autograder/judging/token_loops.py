@@ -14,7 +14,7 @@ from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial, observe_tokens
 from gradaccum.loops import windows
 from gradaccum.loops.tokens import TOKEN_LOOPS
-from gradaccum.problems import MicroBatch, flat_parameters
+from gradaccum.problems import MicroBatch, flat_parameters, trainable
 from gradaccum.problems.tokens import TokenProblem, one_large_batch, token_loss
 
 
@@ -63,13 +63,13 @@ def losses_in_evaluation(problem: TokenProblem) -> Losses:
     return [[of_window(window) for window in windows(problem.batches(e), problem.accumulation_steps)] for e in epochs]
 
 
-def first_wrong_update(trial: TokenLoopTrial, seen: Observation) -> tuple[int, Tensor, Tensor, float] | None:
-    """The first update whose gradient is not the one due, while all before it were right.
+def first_wrong_update(trial: TokenLoopTrial, seen: Observation, what: str) -> tuple[int, Tensor, Tensor, float] | None:
+    """The first update whose gradient or movement, as ``what`` says, is not the one due, while all before it were right.
 
-    None if there is none, or if updates are missing or too many. Else its place, its gradient, the one due, and the tokens of
+    None if there is none, or if updates are missing or too many. Else its place, what it has, what is due, and the tokens of
     its window.
     """
-    found, due = seen.tensors.get("gradients"), reference(trial).tensors["gradients"]
+    found, due = seen.tensors.get(what), reference(trial).tensors[what]
     if seen.failure or found is None or found.shape != due.shape or not found.isfinite().all():
         return None
     tokens = [count for epoch in window_tokens(trial.problem) for count in epoch]
@@ -77,6 +77,18 @@ def first_wrong_update(trial: TokenLoopTrial, seen: Observation) -> tuple[int, T
         if not close(one, right, trial.problem.dtype):
             return u, one, right, tokens[u]
     return None
+
+
+def has_other_rates(trial: TokenLoopTrial, seen: Observation) -> bool:
+    """Whether some update moves the parameters otherwise than its gradient at the rates of the problem's optimizer does."""
+    gradients, movements = seen.tensors.get("gradients"), seen.tensors.get("movements")
+    if gradients is None or movements is None:
+        return False
+    model = trial.problem.build_model()
+    groups = trial.problem.build_optimizer(model).param_groups
+    rates = {id(p): group["lr"] for group in groups for p in group["params"]}
+    row = torch.cat([torch.full((p.numel(),), rates[id(p)]) for p in trainable(model)]).to(gradients)
+    return not close(movements, gradients * row, trial.problem.dtype)
 
 
 @lru_cache(maxsize=128)

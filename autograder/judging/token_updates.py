@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.judging.token_loops import first_wrong_update, reference
+from autograder.judging.token_loops import first_wrong_update, has_other_rates, reference
 from autograder.judging.tolerances import close
 from autograder.observing.token_loops import TokenLoopTrial
 from gradaccum.fingerprint import as_fraction, batch_gradient
@@ -14,7 +14,8 @@ from gradaccum.fingerprint import as_fraction, batch_gradient
 
 def first_update_message(trial: TokenLoopTrial, seen: Observation) -> str:
     """What the first wrong update of a loop is, or that there are too many, as a sentence to append; empty if not clear."""
-    wrong = first_wrong_update(trial, seen)
+    moves = has_other_rates(trial, seen)  # what is in .grad alone says nothing then
+    wrong = first_wrong_update(trial, seen, "movements" if moves else "gradients")
     if wrong is None:
         return _too_many_updates(trial, seen)
     u, found, due, tokens = wrong
@@ -23,7 +24,11 @@ def first_update_message(trial: TokenLoopTrial, seen: Observation) -> str:
     factor = float(found @ due / (due @ due))
     if close(found, factor * due, trial.problem.dtype):
         ratio = f"{factor:.3g}" if f"{factor:.3g}" != "1" else f"{factor:.7g}"
+        if moves:
+            return f" Update {u + 1} moves the parameters {ratio} times as far as is due."
         return f" The gradient of update {u + 1} is {ratio} times the one due."
+    if moves:
+        return f" The first update that does not move the parameters as is due is number {u + 1}."
     held = "" if u else _first_window_in_words(trial, found, due)
     return held or f" The first update whose gradient is not the one due is number {u + 1}."
 

@@ -25,12 +25,14 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     MADE_UP_FOR,
+    SCALED_RATES,
     at_due_rates,
     cut_message,
     movement_message,
     rates_in_words,
     rates_message,
     report_mistakes,
+    scale_varies,
     schedule_mistakes,
 )
 from autograder.exercises.unit_05_learning_rate.observing import NoiseTrial, ScheduleTrial
@@ -198,13 +200,14 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
 
         single = trials["no accumulation"].loop.problem
         alone = for_one(message("no accumulation"), single)
-        moves = message("updates") or alone
+        live = message("updates")
+        moves = live or alone
         kept = kept_message(observations["updates"]) or kept_message(observations["no accumulation"], MODEL)
         results = {
             "updates": moves or kept or cut_message(trials["cut"], observations["cut"]),
             "leftover": message("leftover"),
         }
-        results["rates"] = rates_message(trials["rates"], observations["rates"], not moves)
+        results["rates"] = rates_message(trials["rates"], observations["rates"], not live)
         if not any(results.values()):
             for name in ("leftover", "chained"):
                 results["rates"] = results["rates"] or rates_message(trials[name], observations[name], True)
@@ -218,25 +221,29 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
             found = diagnose(probe.loop, seen)
             return self.verdict(results, mistakes=tuple(map(mistake, found.slugs)), failure=failure)
         watched = {name: (trials[name], observations[name]) for name in ("probe", "rates")}
-        right_on = None if moves else trials["rates"]  # as long as "updates", without momentum
+        right_on = None if live else trials["rates"]  # as long as "updates", without momentum
         schedule = schedule_mistakes(watched, right_on)
         # The rates of a schedule are not the optimizer's first one, so what was in .grad counts here and not the movement.
         gradients = seen.tensors["gradients"]
         found = diagnose(probe.loop, replace(seen, tensors=seen.tensors | {"movements": gradients * probe.loop.problem.lr}))
         if not schedule and any(slug.startswith("tail-") for slug in found.slugs):  # full windows alone show its rates
             schedule = schedule_mistakes({"rates": watched["rates"]}, right_on)
-        if found.slugs and not schedule and (applied := at_due_rates(probe, seen)):  # a rate may make up for a gradient
+        made_up = False  # a rate may make up for a gradient
+        if (found.slugs or found.remark) and (applied := at_due_rates(probe, seen)):
             whole = diagnose(probe.loop, applied)
-            if not (whole.slugs or whole.remark):
-                found = replace(found, slugs=(), remark=MADE_UP_FOR)
-            elif not moves:
+            if made_up := not (whole.slugs or whole.remark):
+                schedule = tuple(slug for slug in schedule if slug not in SCALED_RATES)
+                lost = {"rates": live, "probe": results["leftover"]}  # by the trial with the same windows, frozen
+                carried = all(scale_varies(*watched[name]) for name, said in lost.items() if said)
+                found = replace(found, slugs=(), remark=MADE_UP_FOR) if carried and any(lost.values()) else whole
+            elif found.slugs and not (schedule or moves):
                 found = whole
         named = tuple(map(mistake, (*schedule, *found.slugs)))
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
-        in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
+        in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe") if not made_up)
         remark = found.remark or ("" if named else next(filter(None, in_words), ""))
-        if not (named or remark) and moves == alone:
+        if not (named or remark or made_up) and moves == alone:
             remark = for_one(rates_in_words(trials["no accumulation"], observations["no accumulation"]), single)
         if not (named or remark):
             moving = trials["updates"]

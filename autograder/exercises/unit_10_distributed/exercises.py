@@ -152,6 +152,9 @@ class DdpTrainEpoch(Exercise):
             elif not any(drift_message(*one) for one in live):
                 named = tuple(slug for slug in named if slug not in DRIFTING)  # parameters are shared, if not gradients
                 named = named or (("one-rank-for-all",) if len(used) == 1 and not of_all else ())
+            if "tail-not-synced" in named and set(OFF_BY_ONE).isdisjoint(named) and "full" in ranks:  # it has no leftover
+                drifts = drift_message(trials["full"], ranks["full"])
+                named = tuple("windows-not-synced" if drifts and slug == "tail-not-synced" else slug for slug in named)
             if fixed := width_in_words(trials, ranks, named):
                 named, remark = tuple(slug for slug in named if slug not in OFF_BY_ONE), fixed
             rounds = needless_rounds(trials["probe"], ranks["probe"])

@@ -13,7 +13,7 @@ for _slug, _message, _hint in (
     ),
     (
         "sync-again",
-        "Your ranks exchange more than the gradients of each window once, which is all that is needed.",
+        "Your ranks take part in more exchanges, or in larger ones, than one all-reduce of the gradients of each window.",
         "What do your ranks exchange, how often, and who asks for it: DistributedDataParallel, you, or both?",
     ),
     (

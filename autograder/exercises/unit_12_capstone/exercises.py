@@ -331,7 +331,7 @@ class Train(Exercise):
             name = "resume" if results["resume"] == TRAINED_AGAIN else "leftover"
             slugs += tuple(filter(None, [repeated_mistake(trials[name], observations[name])]))
         if held not in ("", UNKNOWN) and not observations["budget"].failure:
-            slugs += (budget_mistake(trials["budget"], observations["budget"]),)
+            slugs += budget_mistake(trials["budget"], observations["budget"])
         if results["report"]:
             slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
         remark = "" if slugs else entered_otherwise(observations["even"]) or nearly_message(trials, observations, due, "even")

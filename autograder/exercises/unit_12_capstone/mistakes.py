@@ -72,7 +72,7 @@ add_mistake(
 add_mistake(
     "resume-stops-late",
     "A resumed run that should stop again goes past that update.",
-    "config.stop_after counts from the very start. Where do you start to count?",
+    "config.stop_after counts from the very start, in a resumed run as well. When does your run stop, and how often can it?",
 )
 add_mistake(
     "resume-in-the-wrong-epoch",
@@ -108,7 +108,7 @@ add_mistake(
 )
 add_mistake(
     "budget-spent-before-training",
-    "Your run is over its budget before the first micro-batch goes through its model, so the loop is not the cause.",
+    "What your run holds before the first micro-batch goes through its model takes too much of its budget.",
     "What does your function do before it trains, and does train need that? config says which micro-batches to take.",
 )
 add_mistake(

@@ -16,7 +16,7 @@ from autograder.judging.token_words import RENAMED, in_tokens
 from autograder.marking.in_process import mark_function
 from autograder.observing.loops import observe_loop
 from autograder.observing.token_loops import observe_tokens
-from gradaccum.loops import GALLERY
+from gradaccum.loops import GALLERY, windows
 from gradaccum.loops.tokens import TOKEN_LOOPS
 from gradaccum.problems.tokens import IGNORE_INDEX
 
@@ -51,6 +51,25 @@ def test_what_happens_to_windows_and_their_losses_is_described(name, part, words
     (sample,) = (sample for sample in SAMPLES if sample.path.stem == name and sample.exercise == EXERCISE.id)
     verdict = mark(sample, 3)
     assert next(result.message for result in verdict.results if result.part.name == part).endswith(words)
+
+
+def counts_positive_targets(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        tokens = max(1, sum(int((targets > 0).sum()) for _, targets in window))
+        for x, targets in window:
+            F.cross_entropy(model(x).flatten(0, 1), targets.flatten(), ignore_index=ignore_index, reduction="sum").backward()
+        rates = [group["lr"] for group in optimizer.param_groups]
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate / tokens
+        optimizer.step()
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
+
+
+def test_where_rates_make_up_for_sums_it_is_said_how_far_an_update_moves():
+    message = mark_function(EXERCISE, counts_positive_targets, seed=0).results[0].message
+    assert message.endswith(" Update 1 moves the parameters 1.39 times as far as is due.")
 
 
 def test_a_loop_without_leftover_windows_is_not_said_to_stop_at_an_empty_one():

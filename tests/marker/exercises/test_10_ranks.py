@@ -117,9 +117,22 @@ def scale_with_reduce(local_tokens):
     return local_tokens * dist.get_world_size() / total.clamp(min=1)
 
 
+def scale_sent_to_one(local_tokens):
+    world, total = dist.get_world_size(), local_tokens.clone()
+    gathered = None if dist.get_rank() else [torch.zeros_like(total) for _ in range(world)]
+    dist.gather(total, gathered, dst=0)
+    if gathered is not None:
+        total = sum(gathered)
+        dist.send(total, dst=1)
+    elif dist.get_rank() == 1:
+        dist.recv(total, src=0)
+    return world * local_tokens / total.clamp(min=1)
+
+
 @pytest.mark.parametrize(
     ("function", "beginning"),
     [
+        (scale_sent_to_one, "All ranks but the third get the factor that is due in every call."),
         (scale_in_half_precision, "Somewhere on the way your numbers are rounded to 16 bits, which hold too few digits."),
         (scale_with_reduce, "Only the first rank gets the factor that is due in every call."),
     ],

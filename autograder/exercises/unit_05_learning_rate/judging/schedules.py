@@ -63,6 +63,18 @@ def at_due_rates(trial: ScheduleTrial, seen: Observation) -> Observation | None:
     return replace(seen, tensors=seen.tensors | {"gradients": gradients, "movements": gradients * trial.loop.problem.lr})
 
 
+SCALED_RATES = ("lr-scaled-too", "lr-multiplied")
+"""Mistakes that are none where the scale of the gradient makes up for the rate."""
+
+
+def scale_varies(trial: ScheduleTrial, seen: Observation) -> bool:
+    """Whether the rates that a frozen run's updates have are not all the same multiple of those due."""
+    used = rates_used(seen)
+    scales = used / _rates_due_in_a_row(trial, len(used)).to(used)
+    scales = scales[~scales.isnan()]
+    return not _same_rates(scales, scales[:1].expand_as(scales))
+
+
 RATES = 1e-6
 """Relative difference up to which returned rates are right: a float32 tensor keeps 24 bits. Neighbours in a schedule are
 equal, or differ by more than 1e-3."""
@@ -104,7 +116,7 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
         return ""
     if shown:
         return "The numbers returned are not the rates the updates used."
-    return "The rates you return are right, but optimizer.step() did not apply a gradient exactly once for each of them."
+    return "The rates you return are right, but the optimizer that you are given did not apply a gradient once for each."
 
 
 def _in_words(trial: ScheduleTrial, returned: Losses, due: Losses) -> str:

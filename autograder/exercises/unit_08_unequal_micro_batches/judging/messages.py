@@ -21,6 +21,7 @@ from autograder.judging.large_batches import (
 from autograder.judging.left_behind import kept_message
 from autograder.judging.reported_losses import UNASKED, Losses, losses_in_words, same_numbers
 from autograder.judging.token_loops import (
+    has_other_rates,
     is_nan_somewhere,
     losses_after_updates,
     losses_in_evaluation,
@@ -71,8 +72,10 @@ def losses_message(trial: TokenLoopTrial, seen: Observation) -> str:
 
 
 def groups_message(trial: TokenLoopTrial, seen: Observation) -> str:
-    """That the first update has the right gradient in some of the optimizer's groups and not in others; empty if not."""
-    due, found = reference(trial).tensors["gradients"][0], seen.tensors.get("gradients")
+    """That the first update is right in some of the optimizer's groups and not in others; empty if not."""
+    moves = has_other_rates(trial, seen)
+    what = "movements" if moves else "gradients"
+    due, found = reference(trial).tensors[what][0], seen.tensors.get(what)
     if found is None or not len(found):
         return ""
     model = trial.problem.build_model()
@@ -86,6 +89,8 @@ def groups_message(trial: TokenLoopTrial, seen: Observation) -> str:
     fine = [close(torch.cat([f for f, _ in part]), torch.cat([d for _, d in part]), trial.problem.dtype) for part in parts]
     if all(fine) or not any(fine):
         return ""
+    if moves:
+        return "The optimizer has several groups of parameters: the first update moves some of them as is due, others not."
     return "The optimizer has several groups of parameters: some have the right gradient at the first update, others do not."
 
 

@@ -229,8 +229,11 @@ def factors_in_words(trials: Mapping[str, TokenTrial], observations: Mapping[str
     ]
     if not all(type(found) in (int, float) and math.isfinite(found) for found, _, _ in pairs):
         return ""
-    if all(math.isclose(found, due, rel_tol=TOLERANCE) for found, due, rank in pairs if rank == 0):
+    wrong = {rank for found, due, rank in pairs if not math.isclose(found, due, rel_tol=TOLERANCE, abs_tol=1e-12)}
+    if wrong == {1, 2}:
         return "Only the first rank gets the factor that is due in every call."
+    if wrong in ({1}, {2}):
+        return f"All ranks but the {'second' if 1 in wrong else 'third'} get the factor that is due in every call."
     totals = [(sum(trial.calls[0]), trial.world_size) for trial in trials.values() for tokens in trial.calls for _ in tokens]
     counts = [local for trial in trials.values() for tokens in trial.calls for local in tokens]
     of_first = [world * local / max(1, total) for (total, world), local in zip(totals, counts, strict=True)]

@@ -175,14 +175,22 @@ def other_size(trial: RunTrial, seen: Observation) -> str:
     return f"Your model reads {counted(found[0], 'line')} at a time, where config.micro_batch_size is {due}."
 
 
-def budget_mistake(trial: RunTrial, seen: Observation) -> str:
-    """The slug of what made a run hold too much, by when it did, as the student's process says."""
+def budget_mistake(trial: RunTrial, seen: Observation) -> tuple[str, ...]:
+    """The slug of what made a run hold too much, by when it did, as the student's process says; none if that is not clear.
+
+    Until the first micro-batch, from there to the first update, and later, a run may need more than a right one does.
+    """
     if weights_like(seen, large_run_due(trial), trial.config):
-        return "one-big-batch"
-    limit, before, first = ceiling_of(trial.config), seen.facts.get("peak_before"), seen.facts.get("peak_first")
-    if isinstance(before, int) and before > limit:
-        return "budget-spent-before-training"
-    return "memory-grows-with-updates" if isinstance(first, int) and first <= limit else "one-big-batch"
+        return ("one-big-batch",)
+    times = ("peak_before", "peak_first", "peak_bytes")
+    found, due = ([one.facts.get(name) or 0 for name in times] for one in (seen, run_due(trial)))
+    excess = [mine - right for mine, right in zip(found, due, strict=True)]
+    limit, (before, first, _) = ceiling_of(trial.config), excess
+    more = {"budget-spent-before-training": before, "one-big-batch": first - before}
+    if found[1] <= limit:
+        more["memory-grows-with-updates"] = excess[2] - first
+    slug = max(more, key=lambda name: more[name])
+    return (slug,) if found[2] - more[slug] <= limit else ()
 
 
 TRAINED_AGAIN = "After resuming, your run makes updates again that it had made before the stop."
