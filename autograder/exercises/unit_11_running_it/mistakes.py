@@ -43,14 +43,17 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-too-old",
-    "After some updates nothing new is written, so a resumed run repeats updates that were made before the kill.",
-    "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
+    "After some updates the folder holds nothing new: nothing is written, or it is removed again. So a resumed run repeats "
+    "updates that were made before the kill.",
+    "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N. If you remove old "
+    "files: in which order are …8 and …12?",
 )
 add_mistake(
     "older-checkpoint-loaded",
     "The folder changes after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
     "earlier one.",
-    "Print run.position when you save and when you load. If there are several files: in which order do you look at …8 and …12?",
+    "Print run.position when you save and when you load. Is the file that you load from the one that you wrote last? If there are "
+    "several: in which order do you look at …8 and …12?",
 )
 add_mistake(
     "objects-in-the-file",
