@@ -52,8 +52,8 @@ add_mistake(
     "older-checkpoint-loaded",
     "The folder changes after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
     "earlier one.",
-    "Print run.position when you save and when you load. Is the file that you load from the one that you wrote last? If there are "
-    "several: in which order do you look at …8 and …12?",
+    "Print run.position when you save and when you load. Does load read the file that you wrote last? If there are several: in "
+    "which order do you look at …8 and …12?",
 )
 add_mistake(
     "objects-in-the-file",
