@@ -18,7 +18,9 @@ for _slug, _what, _hint in (
     ("shuffler", "state of the generator that shuffles is", "What draws the order of the next epoch, and from which state?"),
     ("rng", "state of torch's own random numbers is", "What does a dropout layer draw from, and in which state was that?"),
 ):
-    add_mistake(f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the run was saved.", _hint)
+    add_mistake(
+        f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the rest of the run was saved.", _hint
+    )
 add_mistake(
     "nothing-restored",
     "After a kill, the run that load_checkpoint leaves is as it was at the very beginning: it trains everything again.",
