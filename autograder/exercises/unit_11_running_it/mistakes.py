@@ -18,7 +18,9 @@ for _slug, _what, _hint in (
     ("shuffler", "state of the generator that shuffles is", "What draws the order of the next epoch, and from which state?"),
     ("rng", "state of torch's own random numbers is", "What does a dropout layer draw from, and in which state was that?"),
 ):
-    add_mistake(f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the run was saved.", _hint)
+    add_mistake(
+        f"state-missing-{_slug}", f"After loading, the {_what} not the same as when the rest of the run was saved.", _hint
+    )
 add_mistake(
     "nothing-restored",
     "After a kill, the run that load_checkpoint leaves is as it was at the very beginning: it trains everything again.",
@@ -43,14 +45,17 @@ add_mistake(
 )
 add_mistake(
     "checkpoint-too-old",
-    "After some updates nothing new is written, so a resumed run repeats updates that were made before the kill.",
-    "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N.",
+    "After some updates the folder holds nothing new: nothing is written, or it is removed again. So a resumed run repeats "
+    "updates that were made before the kill.",
+    "After which micro-batches does an update come? At the end of an epoch it may be sooner than after N. If you remove old "
+    "files: in which order are …8 and …12?",
 )
 add_mistake(
     "older-checkpoint-loaded",
     "The folder changes after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
     "earlier one.",
-    "Print run.position when you save and when you load. If there are several files: in which order do you look at …8 and …12?",
+    "Print run.position when you save and when you load. Does load read the file that you wrote last? If there are several: in "
+    "which order do you look at …8 and …12?",
 )
 add_mistake(
     "objects-in-the-file",

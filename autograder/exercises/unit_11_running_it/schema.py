@@ -18,8 +18,8 @@ MAX_PARAMETERS = 10_000
 
 PARAMETERS = Array(((0, MAX_PARAMETERS),), (torch.float64,))
 
-PIECES_SEEN = DictOf(Text(), most=len(PIECES))
-"""A digest of each piece of a run."""
+PIECES_SEEN = DictOf(Text(), most=len(PIECES) + 1)
+"""A digest of each piece of a run, and of its gradients."""
 
 
 def resume_schema(trial: ResumeTrial) -> Schema:
@@ -32,7 +32,8 @@ def resume_schema(trial: ResumeTrial) -> Schema:
         saved |= {"fresh": ListOf(Whole(1, trial.problem.total), (0, trial.problem.total)), "nested": Truth()}
     if trial.may_load_there:
         saved |= {"saved": PIECES_SEEN, "there": PIECES_SEEN}
-    pieces: dict[str, Fact] = {"pieces": ListOf(PIECES_SEEN, kills), "training": Truth()}
+    pieces: dict[str, Fact] = {"pieces": ListOf(PIECES_SEEN, kills), "training": Truth(), "scheduled": Truth()}
+    pieces |= {"again": ListOf(Whole(0, trial.problem.total), kills)}
     if trial.while_saving:
         pieces |= {"saved_on": ListOf(Truth(), kills)}
     here: dict[str, Fact] = {"here": PIECES_SEEN} if trial.may_load_there else {}

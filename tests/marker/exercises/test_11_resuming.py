@@ -11,7 +11,12 @@ import torch
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_11_running_it import exercises  # noqa: F401 - registers the exercise
-from autograder.exercises.unit_11_running_it.judging.resuming import boundary, forgotten, resumed_message
+from autograder.exercises.unit_11_running_it.judging.resuming import (
+    TRAINED_WHILE_LOADING,
+    boundary,
+    forgotten,
+    resumed_message,
+)
 from autograder.exercises.unit_11_running_it.observing.resuming import digests
 from autograder.marking.in_process import mark_function, observe_function, trials_of
 from gradaccum.resuming import PIECES, put_state, state_of
@@ -138,6 +143,49 @@ def test_checkpoint_due_is_that_of_the_last_update_before_the_kill():
     assert all(boundary(window, kill) < kill for kill in window.kills)
     assert all(boundary(saving, kill) < kill and not saving.problem.is_open(kill) for kill in saving.kills)
     assert set(trials["updates"].kills) == set(trials["updates"].problem.boundaries()) - {0}
+
+
+def test_a_window_whose_gradients_are_back_is_not_named_with_what_was_forgotten():
+    def save(path, run):
+        torch.save((state_of(run), [p.grad for p in run.model.parameters()]), path)
+
+    def load(path, run):
+        if os.path.exists(path):
+            state, gradients = torch.load(path)
+            put_state(run, state, forget=("optimizer",))
+            for parameter, gradient in zip(run.model.parameters(), gradients, strict=True):
+                parameter.grad = gradient
+
+    verdict = mark_function(EXERCISE, submission(save, load), seed=1)
+    assert [mistake.slug for mistake in verdict.mistakes] == ["state-missing-optimizer"]
+
+
+def test_loading_may_train_on_what_comes_after_the_last_update_and_on_nothing_before():
+    def save(path, run):
+        state = torch.load(path)["state"] if run.window_open and os.path.exists(path) else state_of(run)
+        if os.path.exists(path) or not run.window_open:
+            torch.save({"state": state, "position": run.position}, path + ".new")
+            os.replace(path + ".new", path)
+
+    def load(path, run):
+        if os.path.exists(path):
+            saved = torch.load(path)
+            put_state(run, saved["state"])
+            while run.position < saved["position"]:
+                run.train_micro_batch()
+
+    verdict = mark_function(EXERCISE, submission(save, load), seed=1)
+    assert verdict.passed, str(verdict)
+
+    def load_late(path, run):
+        if os.path.exists(path):
+            state = torch.load(path)
+            while run.position < state["position"]:
+                run.train_micro_batch()
+            put_state(run, state)
+
+    verdict = mark_function(EXERCISE, submission(save_checkpoint, load_late), seed=1)
+    assert {result.message for result in verdict.results if result.part.name != "saving"} == {"", TRAINED_WHILE_LOADING}
 
 
 def save_by_countdown(path, run):

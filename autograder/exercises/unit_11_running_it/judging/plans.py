@@ -260,7 +260,7 @@ _IN_WORDS: dict[str, tuple[Callable[[Call], Plan | None], ...]] = {
     "You leave a part of the budget unused, as if you kept a reserve.": tuple(
         partial(_with_reserve, kept=kept) for kept in (0.9, 0.8)
     ),
-    "Where the budget ends in the middle of a sample, you sometimes count that sample as well, although it does not fit.": (
+    "Where the budget ends in the middle of a sample, your sizes are sometimes as if you counted that sample as well.": (
         lambda call: _with_room(call, round),
         lambda call: _with_room(call, math.ceil),
     ),

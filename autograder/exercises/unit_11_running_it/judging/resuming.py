@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.contract.observation import Observation
-from autograder.exercises.unit_11_running_it.observing.resuming import ResumeTrial, digests, flat_parameters
+from autograder.exercises.unit_11_running_it.observing.resuming import GRADIENTS, ResumeTrial, digests, flat_parameters
 from gradaccum.resuming import PIECES
 
 SLUGS = {
@@ -29,7 +29,13 @@ LOST_WHILE_SAVING = "Killed inside save_checkpoint, the run goes on neither from
 
 ELSEWHERE = "A resumed run does not go on, bit by bit, as the uninterrupted one does."
 
-EVALUATING = "After loading, its model or a part of it is in evaluation mode."
+SAID = {
+    "training": "After loading, its model or a part of it is in evaluation mode.",
+    "scheduled": "After loading, run.scheduler sets the rate of another optimizer than run.optimizer.",
+}
+"""What is said as well, by the fact that is not so."""
+
+TRAINED_WHILE_LOADING = "Your load_checkpoint itself trains again on micro-batches whose updates had been made before the kill."
 
 NESTED = "You make a folder beside the checkpoint. Only files in the folder of the checkpoint itself are left."
 
@@ -94,7 +100,9 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
             return "A resumed run trains again on micro-batches whose updates had been made before the kill."
         rest = due.losses[len(due.losses) - len(losses) :]
         if not (_same(seen.tensors.get(f"end {k}"), due.parameters[-1]) and _same(losses, rest)):
-            return ELSEWHERE if seen.facts.get("training") else f"{ELSEWHERE} {EVALUATING}"
+            return " ".join((ELSEWHERE, *(said for fact, said in SAID.items() if seen.facts.get(fact) is False)))
+        if (seen.facts.get("again") or {k: kill})[k] < boundary(trial, kill):
+            return TRAINED_WHILE_LOADING
     return ""
 
 
@@ -158,7 +166,7 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
     for kill, report in zip(trial.kills, reports, strict=True):
         place, wrong = _read_off(trial, kill, report, written)
         if trial.problem.is_open(place):
-            slugs.append("mid-window-checkpoint")
+            slugs += ["mid-window-checkpoint"] * (report.get(GRADIENTS) != due[place][GRADIENTS])
         elif place < boundary(trial, kill):
             slugs.append("older-checkpoint-loaded" if boundary(trial, kill) in written else "checkpoint-too-old")
         slugs += [SLUGS[piece] for piece in wrong]

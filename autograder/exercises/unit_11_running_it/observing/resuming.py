@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LRScheduler
 
 from autograder.contract.folders import Folder
 from autograder.contract.observation import Failure, Observation
@@ -26,6 +27,9 @@ from autograder.observing.student_calls import failure_of
 from gradaccum.resuming import PIECES, Run, RunProblem, train_to_end
 
 CHECKPOINT = "run.pt"
+
+GRADIENTS = "gradients"
+"""What waits in ``.grad`` in the middle of a window; not among the pieces that a run depends on between two windows."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ def observe_resume(load_checkpoint: Callable, stage: Stage, folder: Path) -> Obs
     What is saved and what is loaded are two stages, and files are all that the second one has of the first. Observed are the
     parameters at the last kill, those at the end of each resumed run and its losses; also, for naming mistakes, after which
     micro-batches files changed, whether there are folders in the folder, and the state of each piece: at the last kill, after
-    loading there, and after loading later, when it also counts whether the model is in training mode.
+    loading there, and after loading later, when it also counts whether the model is in training mode, whether the schedule is
+    that of the optimizer, and after how many micro-batches the earliest comes on which loading itself trains.
     """
     save_checkpoint = partner(load_checkpoint, "save_checkpoint")
     if save_checkpoint is None:
@@ -161,6 +166,8 @@ def _observe_loading(save_checkpoint: Callable, load_checkpoint: Callable, stage
     facts = {
         "pieces": [seen.facts["pieces"] for seen in resumed],
         "training": all(seen.facts["training"] for seen in resumed),
+        "scheduled": all(seen.facts["scheduled"] for seen in resumed),
+        "again": [seen.facts["again"] for seen in resumed],
     }
     if trial.while_saving:
         facts["saved_on"] = [seen.facts["saved_on"] for seen in resumed]
@@ -175,17 +182,39 @@ def _observe_resumed(
     write_folder(folder, disk)
     run, path = trial.problem.start(), str(folder / CHECKPOINT)
     try:
-        _load(load_checkpoint, run, path)
+        with _training_noted() as begun:
+            _load(load_checkpoint, run, path)
         pieces = digests(run)
+        scheduler = getattr(run, "scheduler", None)
+        scheduled = not isinstance(scheduler, LRScheduler) or scheduler.optimizer is getattr(run, "optimizer", None)
         parts = run.model.modules() if isinstance(run.model, nn.Module) else ()
         training = all(part.training for part in parts)
         save = partial(_save_again, save_checkpoint, path) if trial.while_saving else None
         losses = torch.tensor(_trained_to_end(run, save), dtype=torch.float64)
     except _FailedError as failed:
         return Observation(facts=failed.facts, failure=failed.failure)
-    facts = {"pieces": pieces, "training": training}
+    total = trial.problem.total
+    again = max(0, min((place for place in begun if isinstance(place, int) and place < total), default=total))
+    facts: dict[str, Any] = {"pieces": pieces, "training": training, "scheduled": scheduled, "again": int(again)}
     facts |= {"saved_on": _stands_at_its_end(load_checkpoint, trial, folder)} if trial.while_saving else {}
     return Observation({"losses": losses, "end": flat_parameters(run)}, facts)
+
+
+@contextlib.contextmanager
+def _training_noted() -> Iterator[list[Any]]:
+    """The positions of runs, whichever they are, before each micro-batch that they train on in the meantime."""
+    positions: list[Any] = []
+    usual = Run.train_micro_batch
+
+    def noted(run: Run) -> float:
+        positions.append(run.position)
+        return usual(run)
+
+    Run.train_micro_batch = noted  # type: ignore[assignment]
+    try:
+        yield positions
+    finally:
+        Run.train_micro_batch = usual  # type: ignore[method-assign]
 
 
 def _load(load_checkpoint: Callable, run: Run, path: str) -> None:
@@ -275,10 +304,10 @@ def digests(run: Run) -> dict[str, str]:
     """A short text for the state of each piece of a run; equal texts mean states that are equal to the last bit.
 
     That of the optimizer has two parts, before and after a ``:``, for its state and for its settings, such as the rate. A piece
-    that was replaced by something without a state is left out.
+    that was replaced by something without a state is left out. What waits in ``.grad`` is one more piece.
     """
     found: dict[str, str] = {}
-    for name in PIECES:
+    for name in (*PIECES, GRADIENTS):
         with contextlib.suppress(TypeError, ValueError, AttributeError, RuntimeError, LookupError):
             found[name] = ":".join(map(_digest, _states(run, name)))
     return found
@@ -288,6 +317,8 @@ def _states(run: Run, name: str) -> tuple[Any, ...]:
     """The state of a piece, in one part or two."""
     if name == "rng":
         return (torch.get_rng_state(),)
+    if name == GRADIENTS:
+        return ([torch.zeros_like(p) if p.grad is None else p.grad for p in run.model.parameters()],)
     piece = getattr(run, name)
     if name == "optimizer":
         state = piece.state_dict()
