@@ -116,11 +116,13 @@ def _in_words(value: torch.Tensor, gradients: torch.Tensor, earlier: str) -> str
     if len(present) == len(alike) and max(of_each) - min(of_each) < SAME:
         held = f"{as_fraction(of_each[0])} of each"
     else:
-        held = ", ".join(f"{as_fraction(share)} of {_called(places)}" for places, share in present) or "none of them"
+        held = ", ".join(f"{as_fraction(share)} of {_called(places, count)}" for places, share in present) or "none of them"
     return f"{as_fraction(1 / count)} of each gradient is due, and your tensor holds {held}."
 
 
-def _called(places: list[int]) -> str:
-    """``"gradient 2"``, or ``"gradients 1 and 5, which are equal"``."""
+def _called(places: list[int], count: int) -> str:
+    """``"gradient 2"``, or ``"gradients 1 and 5 together, which are equal (2/5 is due)"``, of ``count`` gradients."""
     numbers = " and ".join(map(str, places))
-    return f"gradient {numbers}" if len(places) == 1 else f"gradients {numbers}, which are equal"
+    if len(places) == 1:
+        return f"gradient {numbers}"
+    return f"gradients {numbers} together, which are equal ({as_fraction(len(places) / count)} is due)"

@@ -112,11 +112,15 @@ class BatchTrial:
 
 @dataclass(frozen=True)
 class Draw:
-    """Where torch's generator stood, and the numbers ``(samples, width)`` drawn then; None where ``vmap`` drew for several."""
+    """Where torch's generator stood, the numbers ``(samples, width)`` drawn then, and the values that they were drawn for.
+
+    Both are None where ``vmap`` drew for several, or ran for several.
+    """
 
     state: Tensor
     samples: int
     numbers: Tensor | None
+    values: Tensor | None
 
 
 class Draws(list[Draw]):
@@ -146,9 +150,11 @@ class DrawingGate(TrainingGate, nn.Dropout):
             return super().forward(x)
         state, numbers = torch.default_generator.get_state(), torch.rand(x.shape, device="cpu")
         batched, plain = _unwrapped(numbers)
-        if _unwrapped(x)[0] > batched:
+        several, values = _unwrapped(x)
+        if several > batched:
             self._shared_by_vmap = True
-        self.draws.append(Draw(state, len(x), None if batched else plain))
+        known = (None, None) if batched or several else (plain, values.detach().float().cpu().clone())
+        self.draws.append(Draw(state, len(x), *known))
         if not self.p:
             return x.cos()
         return dropped(x, numbers) if self.drops else super().forward(x)
@@ -208,11 +214,16 @@ MAX_ROWS = 60
 
 
 def _drawn(trial: BatchTrial, model: nn.Module) -> dict[str, Tensor]:
-    """The numbers ``(rows, width)`` by which the last call dropped values, a row for each sample; none if some are unknown."""
+    """The numbers by which the last call dropped values, and these values, ``(rows, width)``; none if some are unknown.
+
+    There is a row for each sample in each forward pass.
+    """
     draws = model.gate.draws if trial.dropping and isinstance(model.gate, DrawingGate) else []
-    rows = [draw.numbers for draw in draws if draw.numbers is not None and draw.numbers.dim() == 2]
-    known = 0 < len(rows) == len(draws) and sum(map(len, rows)) <= MAX_ROWS
-    return {"drawn": torch.cat(rows)} if known else {}
+    pairs = [(d.numbers, d.values) for d in draws if d.numbers is not None and d.values is not None and d.numbers.dim() == 2]
+    if not 0 < len(pairs) == len(draws) or sum(len(numbers) for numbers, _ in pairs) > MAX_ROWS:
+        return {}
+    numbers, values = zip(*pairs, strict=True)
+    return {"drawn": torch.cat(numbers), "dropped from": torch.cat(values)}
 
 
 def _call(function: Callable, model: nn.Module, trial: BatchTrial, *rate: float) -> tuple[object, dict[str, Any]]:

@@ -33,7 +33,8 @@ def _model(trial: BatchTrial) -> tuple[dict[str, Array | Maybe], dict[str, Fact 
     tensors |= {f"parameter/{name}": arrays[name] for name, _ in model.named_parameters()}
     tensors |= {f"grad/{name}": Maybe(array) for name, array in arrays.items()}
     if trial.dropping:
-        tensors["drawn"] = Maybe(Array(("rows", trial.problem.width), (torch.float32,)))
+        rows = Maybe(Array(("rows", trial.problem.width), (torch.float32,)))
+        tensors |= {"drawn": rows, "dropped from": rows}
     kept = {"data kept": Truth(), "own parameters": Truth()}
     return tensors, {"modes": ListOf(Truth(), (1, MAX_ENTRIES)), "trainable": NAMES, "chance": ListOf(Text(), (0, 2)), **kept}
 

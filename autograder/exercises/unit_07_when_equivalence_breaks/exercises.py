@@ -123,7 +123,7 @@ class MatchedBnMomentum(Exercise):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        momenta = [chance.choice(some) for some in ([0.2, 0.35], [0.1, 0.15], [0.25, 0.3, 0.4], [0.7, 0.8, 0.9])]
+        momenta = [chance.choice(some) for some in ([0.2, 0.35], [0.05, 0.08], [0.25, 0.3, 0.4], [0.7, 0.8, 0.9])]
         momenta += [chance.choice([0.003, 0.005]), chance.choice([0.2, 0.3, 0.5])]
         steps = [1, *chance.sample([2, 3, 4, 5, 8], 3), chance.choice([12, 20, 32]), chance.choice([100, 128, 200])]
         return _calls(momenta, steps)

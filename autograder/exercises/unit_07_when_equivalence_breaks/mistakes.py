@@ -48,7 +48,7 @@ for _slug, _message, _hint in (
     ),
     (
         "adds-affine",
-        "A BatchNorm with affine=False became a GroupNorm with a trainable weight and bias.",
+        "A BatchNorm with affine=False became a GroupNorm with a weight or a bias.",
         "nn.GroupNorm takes affine as well. Where can you read what the old layer had?",
     ),
     (

@@ -16,6 +16,7 @@ from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants impor
 from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
     adds_directions,
     in_words_of_windows,
+    keeps_old_scale,
     loss_message,
     loss_slugs,
     scale_message,
@@ -151,13 +152,15 @@ class AccumulateContrastive(Exercise):
         failure: Failure | None,
     ) -> Verdict:
         """The verdict, with the names of the mistakes; ``others`` are those that are known already."""
-        only_ragged = results["ragged"] and not (results["encoders"] or results["clean"])
+        if_stale, again = (towers_message(trials[one], observations[one]) for one in ("clean", "again"))
+        only_ragged = results["ragged"] and not (results["encoders"] or if_stale or again)
         whole_loss = not (results["scale"] or results["loss"])  # or pairs are left out
         if only_ragged and whole_loss and needs_equal_sizes(trials["probe"], observations["probe"]):
             others += ("equal-sizes-assumed",)
         if needs_a_list(trials["listed"], observations["listed"], observations["ragged"], results["ragged"]):
             others += ("stream-spent",)
         name = next((name for name in ("probe", "encoders") if not observations[name].failure), None)
+        others += ("stale-start",) if keeps_old_scale(trials["clean"], observations["clean"]) else ()
         if name is None or not any(results.values()):
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure)
         problem, seen = trials[name].problem, observations[name]
@@ -166,12 +169,14 @@ class AccumulateContrastive(Exercise):
         if explained is None:
             if seen.facts["evaluated"]:
                 others += ("eval-mode",)
-            unnamed = not others and any(results[part] for part in ("encoders", "clean", "ragged"))
+            unnamed = {*others} <= {"stale-start"} and any(results[part] for part in ("encoders", "clean", "ragged"))
             later = (towers_message(trials[one], observations[one]) for one in trials if one != FIRST)
             spent = not towers_message(trials[FIRST], observations[FIRST]) and all(later)
             remark = (ONLY_FIRST if spent else towers_in_words(problem, found)) if unnamed else ""
-            if remark and not (spent or results["encoders"] or results["ragged"]):
-                remark = f"Where .grad held something before the call: {remark}"
+            if remark and not (spent or results["encoders"]):
+                ragged = "With ragged micro-batches" if results["ragged"] else ""
+                held = "Where .grad held something before the call" if if_stale or not ragged else ""
+                remark = f"{ragged}{', ' if ragged and held else ''}{held.lower() if ragged else held}: {remark}"
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
         variant, slugs = explained
         if not (results["loss"] and adds_directions(problem, seen)):

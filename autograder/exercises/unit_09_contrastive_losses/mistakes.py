@@ -6,13 +6,14 @@ from gradaccum.diagnosis.catalogue import add_mistake
 
 add_mistake(
     "local-negatives",
-    "Each micro-batch is compared with its own pairs only. A pair then sees a handful of negatives instead of the whole "
-    "window's, and the gradient is that of another, easier loss.",
+    "Your gradients are those of losses that compare each micro-batch with its own pairs only. A pair then sees a handful of "
+    "negatives instead of the whole window's, and the loss is another, easier one.",
     "Which features does a row of the large batch's similarity matrix need? You can have them without a graph.",
 )
 add_mistake(
     "negatives-so-far",
-    "Each micro-batch is compared with those before it, but not with those after it, so early ones see too few negatives.",
+    "Your gradients are those of losses that compare each micro-batch with those before it, but not with those after it, so "
+    "early ones see too few negatives.",
     "By when must you know all features of the window? So what do you have to do before the first backward?",
 )
 add_mistake(
@@ -39,13 +40,13 @@ add_mistake(
 )
 add_mistake(
     "scale-exponentiated",
-    "Your logits are scaled by the exponential of logit_scale's exponential, so they are far too large. info_nce takes one "
-    "exponential itself.",
+    "Your gradients are those of logits that are scaled by the exponential of logit_scale's exponential, which is far too "
+    "large. info_nce takes one exponential itself.",
     "How often is the exponential taken on the way? Compare with the call of info_nce at the beginning of the unit.",
 )
 add_mistake(
     "scale-not-exponentiated",
-    "Your similarities are multiplied by logit_scale itself. What belongs there is its exponential.",
+    "Your gradients are those of similarities times logit_scale itself. What belongs there is its exponential.",
     "What does the formula say of t, and what is logit_scale?",
 )
 add_mistake(
@@ -106,8 +107,8 @@ add_mistake(
 )
 add_mistake(
     "one-direction",
-    "You compute the loss in one direction only: images look for their texts, or texts for their images.",
-    "The similarity matrix has rows and columns. Which of them do you use?",
+    "Your gradients are those of a loss in one direction only: images look for their texts, or texts for their images.",
+    "The similarity matrix has rows and columns. Which of them are in what goes backward?",
 )
 add_mistake(
     "stream-spent",

@@ -220,3 +220,29 @@ def test_a_function_that_keeps_its_first_rate_is_asked_whether_something_is_kept
         return plain_step(model, loss_fn, x, y, rates.setdefault(loss_fn.__self__, lr))
 
     assert "Is something kept between calls?" in str(mark_function(all_exercises()["sgd_step"], first_rate))
+
+
+def test_each_sample_may_be_taken_from_any_forward_pass_of_a_model_that_drops_values():
+    def row_of_a_pass_for_each(model, loss_fn, x, y):
+        losses = [loss_fn(model(x)[i : i + 1], y[i : i + 1]) for i in range(len(x))]
+        named = dict(model.named_parameters())
+        return dict(zip(named, torch.autograd.grad(sum(losses) / len(x), [*named.values()]), strict=True))
+
+    assert mark_function(all_exercises()["average_sample_gradients"], row_of_a_pass_for_each, seed=0).passed
+
+
+def test_gradients_of_different_passes_for_different_parameters_are_said_to_be_that():
+    def pass_for_each_parameter(model, loss_fn, x, y):
+        named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+        found = {name: torch.autograd.grad(loss_fn(model(x), y), p, allow_unused=True)[0] for name, p in named.items()}
+        return {name: gradient for name, gradient in found.items() if gradient is not None}
+
+    verdict = mark_function(all_exercises()["batch_gradient"], pass_for_each_parameter, seed=0)
+    assert "those of different forward passes" in verdict.results[0].message
+
+
+def test_a_small_share_of_every_sample_is_not_said_to_be_nothing():
+    of = trial()
+    assert "less than 0.0001 of any sample" in name_shares(of, mixed(of, [1e-5] * 4))[0]
+    assert "1/4 of sample 1, less than 0.0001 of any other sample" in name_shares(of, mixed(of, [0.25, 1e-5, 0, 0]))[0]
+    assert "nothing of any sample" in name_shares(of, mixed(of, [0] * 4))[0]

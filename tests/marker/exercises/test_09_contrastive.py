@@ -12,7 +12,7 @@ import torch
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import loss_variants, name_gradients, play
-from autograder.exercises.unit_09_contrastive_losses.judging.messages import loss_message
+from autograder.exercises.unit_09_contrastive_losses.judging.messages import in_words_of_windows, loss_message
 from autograder.exercises.unit_09_contrastive_losses.judging.references import MEMORY, holds_several_graphs
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial, observe_contrastive
 from autograder.isolation.wire import plain
@@ -57,6 +57,12 @@ def test_a_loss_that_is_another_number_of_the_window_is_said_to_be_that(words):
     assert (
         loss_message(ContrastiveTrial(PROBLEM), seen)
         == f"The number you return is not the loss of the whole window. It is {words}."
+    )
+
+
+def test_a_summed_loss_is_said_to_be_one_of_the_pairs_and_not_of_each_micro_batch():
+    assert in_words_of_windows("sum-reduction").message == (
+        "Your gradients are those of a loss that is summed over its pairs, where their mean is due."
     )
 
 

@@ -50,6 +50,8 @@ MOVED = {
 
 STALE = ("stale-start",)
 
+TOO_LITTLE = "too little of the samples' gradients, if any, to tell what else is in it."
+
 
 def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
     """What is wrong with the gradient that a function returned, as far as this part of the exercise asks."""
@@ -65,7 +67,7 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
             return message
         slugs = STALE if mixture.has_stale else ()
         if not mixture.has_samples:
-            return "What you return holds nothing of any sample.", slugs
+            return f"What you return holds {TOO_LITTLE}", slugs
         return ("What .grad held before the call is part of what you return.", slugs) if slugs else ("", ())
     if frozen_returned(trial, seen):
         return "You return an entry for a frozen parameter.", ("frozen-returned",)
@@ -153,7 +155,7 @@ def clean_message(trial: BatchTrial, seen: Observation) -> Found:
     if not torch.isfinite(moved).all():
         return "Parameters hold values that are no longer numbers (NaN or inf).", slugs
     if not mixture.has_samples:
-        return "The update holds too little of the samples' gradients, if any, to tell what else is in it.", slugs
+        return f"The update holds {TOO_LITTLE}", slugs
     return "", slugs
 
 

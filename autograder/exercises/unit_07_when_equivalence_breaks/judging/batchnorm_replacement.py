@@ -143,9 +143,10 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
         )
     state = model.state_dict()
     for path, old in groups.items():
-        if not old.affine and seen.facts["layers"][path].get("affine"):
+        added = [what for what in ("weight", "bias") if not old.affine and _has(seen, f"{path}.{what}")]
+        if added:
             slugs.append("adds-affine")
-            return "A layer without weight and bias has been given both."
+            return f"A layer without weight and bias has been given a {' and a '.join(added)}."
         for name in (f"{path}.weight", f"{path}.bias") if old.affine else ():
             found, due = seen.tensors.get(f"state/{name}"), state[name]
             if found is None and _has(seen, name):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.loop_diagnosis import NEARLY
-from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import LossVariant, distance, name_scale
+from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import LossVariant, distance, name_scale, stale
 from autograder.exercises.unit_09_contrastive_losses.judging.references import (
     changes_parameters,
     due,
@@ -184,30 +184,46 @@ def loss_slugs(problem: ContrastiveProblem, variant: LossVariant, seen: Observat
 
 
 def adds_directions(problem: ContrastiveProblem, seen: Observation) -> bool:
-    """Whether the returned loss is twice the one due, or the gradient of logit_scale is, as if both directions were added."""
+    """Whether the returned loss is twice the one due, or the gradient of logit_scale is, as if both directions were added.
+
+    If the gradient of logit_scale is the one due, they were not.
+    """
     wanted, loss, found = due(problem), reported_loss(seen), seen.tensors.get("gradient/scale")
-    if loss is not None and abs(loss - 2 * wanted.loss) <= 2 * TOLERANCE[problem.dtype] * wanted.loss:
-        return True
-    if found is None or found.shape != wanted.scale.shape:
+    if found is not None and found.shape == wanted.scale.shape:
+        if close(found.to(wanted.scale), wanted.scale, problem.dtype):
+            return False
+        if close(found.to(wanted.scale), 2 * wanted.scale, problem.dtype):
+            return True
+    return loss is not None and abs(loss - 2 * wanted.loss) <= 2 * TOLERANCE[problem.dtype] * wanted.loss
+
+
+def keeps_old_scale(trial: ContrastiveTrial, seen: Observation) -> bool:
+    """Whether the gradient of logit_scale is the one due and what ``.grad`` held before."""
+    wanted, found = due(trial.problem).scale, seen.tensors.get("gradient/scale")
+    if found is None or found.shape != wanted.shape:
         return False
-    return close(found.to(wanted.scale), 2 * wanted.scale, problem.dtype)
+    return close(found.to(wanted), wanted + stale(trial.problem)["scale"].to(wanted), trial.problem.dtype)
 
 
 OF_THE_WINDOW = {
     "loss-scaled-in-log": "The loss you return is that of the whole window, divided by the number of micro-batches.",
     "loss-summed": "The loss you return is that of the whole window, times the number of micro-batches.",
+    "sum-reduction": "Your gradients are those of a loss that is summed over its pairs, where their mean is due.",
     "zero-every": "The encoders' gradients are those of the last micro-batch alone, as if only its loss went backward, or as "
     "if .grad were cleared before it.",
 }
 """By slug, in place of a text that says why: here, the loss that goes backward may be the whole one, and there is no update."""
 
 
-HOW_OFTEN = "How often does the loss of the whole window go into the number you return?"
+HINTS = {
+    "loss-summed": "How often does the loss of the whole window go into the number you return?",
+    "sum-reduction": "Does info_nce add the losses of its pairs, or average them?",
+}
+"""By slug, a hint in the words of this exercise."""
 
 
 def in_words_of_windows(slug: str, ragged: bool = False) -> Mistake:
     """The catalogue's entry, in the words of this exercise; said only of ragged micro-batches if all others are right."""
     entry = mistake(slug)
     where = "With ragged micro-batches: " if ragged else ""
-    hint = HOW_OFTEN if slug == "loss-summed" else entry.hint
-    return replace(entry, message=where + OF_THE_WINDOW.get(slug, entry.message), hint=hint)
+    return replace(entry, message=where + OF_THE_WINDOW.get(slug, entry.message), hint=HINTS.get(slug, entry.hint))
