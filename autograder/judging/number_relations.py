@@ -179,8 +179,8 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
         yield f"{_factor(factor)} the one that is due", [factor * d for d in due]
     if len(due) > 2:
         more = found[0] - due[0]
-        words = f"{abs(more):g} {'more' if more > 0 else 'less'} than the one that is due"
-        yield words, [d + more for d in due]
+        words = f"{_in_common([f - d for f, d in zip(found, due, strict=True)])} {'more' if more > 0 else 'less'}"
+        yield f"{words} than the one that is due", [d + more for d in due]
     if all(due):
         yield "1 divided by the one that is due", [1 / d for d in due]
     yield "the square of the one that is due", [d**2 for d in due]
@@ -205,6 +205,15 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
         bound = wrong[0][0]
         yield f"the one that is due, but never more than {bound:g}", [min(d, bound) for d in due]
         yield f"the one that is due, but never less than {bound:g}", [max(d, bound) for d in due]
+
+
+def _in_common(numbers: Sequence[float]) -> str:
+    """How large all these numbers are, with the digits that they share."""
+    for digits in range(6, 0, -1):
+        words = {f"{abs(number):.{digits}g}" for number in numbers}
+        if len(words) == 1:
+            return f"{'about ' if digits < 6 else ''}{words.pop()}"
+    return f"about {abs(numbers[0]):.1g}"
 
 
 def _roundings() -> Iterator[tuple[str, Callable[[float], float]]]:

@@ -225,7 +225,7 @@ PLANS_IN_WORDS: dict[str, tuple[Formula, ...]] = {
     "You divide the fixed part among the micro-batches, although each of them needs all of it.": (
         _where_something_fits(_share_of_fixed),
     ),
-    "You go up from 1 and stop at the first size that does not divide, although a larger one may.": (
+    "Your plans are as if you went up from 1 and stopped at the first size that does not divide, although a larger one may.": (
         _where_something_fits(_up_to_a_gap),
     ),
     "You count a negative fixed part as zero.": (

@@ -75,6 +75,8 @@ def movement_in_words(seen: Observation, due: Observation, config: Config) -> st
     other = "in a slightly different direction" if cosine > SLIGHTLY else "in another direction"
     way = "in the same direction" if cosine > SAME_WAY else f"{other} (cosine {side_by_side(cosine, 1.0, 2)[0]})"
     times = f"{float(moved.norm() / right.norm()):.3g}"
+    if times == "1" and cosine > SAME_WAY:
+        return f"Update {update} moves the weights almost, but not exactly, as it should."
     far = "as far as it should" if times == "1" else f"{times} times as far as it should"
     return f"Update {update} moves the weights {far}, {way}."
 
