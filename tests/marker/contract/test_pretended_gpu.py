@@ -63,8 +63,8 @@ import torch
 EXERCISE = "batch_gradient"
 
 def batch_gradient(model, loss_fn, x, y):
-    weights = torch.ones(len(x), dtype=x.dtype)
-    loss = (weights * torch.stack([loss_fn(model(x[k : k + 1]), y[k : k + 1]) for k in range(len(x))])).mean()
+    weights = torch.ones(1, dtype=x.dtype)
+    loss = (weights * loss_fn(model(x), y)).sum()
     named = {name: p for name, p in model.named_parameters() if p.requires_grad}
     found = torch.autograd.grad(loss, list(named.values()), allow_unused=True)
     return {name: gradient for name, gradient in zip(named, found) if gradient is not None}
