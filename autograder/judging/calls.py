@@ -125,7 +125,8 @@ def judge_calls(
     results = {part.name: "" for part in exercise.parts}
     for name, trial in trials.items():
         due = formula(*trial.arguments, **trial.keywords)
-        call = f"{exercise.id}({', '.join(map(repr, trial.arguments))})"
+        given = (*map(repr, trial.arguments), *(f"{name}={value!r}" for name, value in trial.keywords.items()))
+        call = f"{exercise.id}({', '.join(given)})"
         found = observations[name].facts.get("value")
         wrong_value = message(trial, found) if callable(message) else message.format(*trial.arguments, call=call)
         not_refused = refusal.format(*trial.arguments, call=call)

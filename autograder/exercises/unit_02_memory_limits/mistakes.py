@@ -211,7 +211,7 @@ add_mistake(
 )
 add_mistake(
     "not-whole",
-    "At least one of B and N is a whole number but no int, such as 4.0. A loop over range(N) needs an int.",
+    "At least one of B and N is a whole number but not an int, such as 4.0. A loop over range(N) needs an int.",
     "Python has two divisions. Which one gives an int?",
 )
 add_mistake(

@@ -21,7 +21,6 @@ from autograder.exercises.unit_05_learning_rate.judging.rules import (
     given_and_due,
     refuse_float,
     scaled_rate,
-    written_out,
 )
 from autograder.exercises.unit_05_learning_rate.judging.schedules import (
     MADE_UP_FOR,
@@ -83,15 +82,13 @@ class EffectiveBatchSize(Exercise[CallTrial]):
         return sizes | refused | {"negative 4": CallTrial((-2, -4))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-
         def part_of(name: str) -> str:
             return "sizes" if name.startswith("size") else "nonsense"
 
-        asked = {name: trial if part_of(name) == "sizes" else written_out(trial) for name, trial in trials.items()}
         whole = {name: refuse_float(seen) for name, seen in observations.items()}
         message = given_and_due(self.id, effective_batch_size)
         return judge_calls(
-            *(self, asked, whole, part_of, effective_batch_size, WRONG_SIZES, message),
+            *(self, trials, whole, part_of, effective_batch_size, WRONG_SIZES, message),
             described=SIZES_IN_WORDS,
             kind="an integer",
         )

@@ -46,9 +46,7 @@ MOMENTUM = 0.5
 DRIFTING = ("never-sync", "sync-wrong-one", "windows-not-synced", "tail-not-synced")
 """Mistakes of which it is said that the ranks drift apart."""
 
-NO_GRADIENTS = (
-    "This can be judged once nothing but gradients of loss_fn on the ranks' samples, unrounded, moves the parameters."
-)
+NO_GRADIENTS = "This can be judged once the parameters are moved by unrounded gradients of loss_fn on the ranks' samples alone."
 APART_BETWEEN = (
     "The ranks have the same parameters at the end of an epoch, but their gradients differ, and less travels between them than "
     "would keep their parameters the same after every window."

@@ -20,7 +20,7 @@ def planned(*call):
 
 
 @pytest.mark.parametrize("value", [None, "4", range(4), [4]])
-def test_an_entry_that_is_no_integer_is_said_to_be_none_and_the_plan_is_looked_at(value):
+def test_a_plan_with_an_entry_that_is_not_an_integer_is_judged_all_the_same(value):
     said = str(mark_function(EXERCISE, lambda *call: planned(*call) | {"effective_batch": value}))
     assert "Your plan holds no integer under 'effective_batch'." in said
     assert "no dictionary" not in said

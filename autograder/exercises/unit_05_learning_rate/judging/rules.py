@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from autograder.contract.observation import Observation
 from autograder.judging.calls import RAISES, Formula, in_different_words, with_fixed, with_rounding
@@ -27,22 +26,6 @@ def given_and_due(name: str, formula: Formula) -> Callable[[CallTrial, Plain | N
         return f"{name}({', '.join(arguments)}) gives {gives}, where {wanted} is due."
 
     return message
-
-
-@dataclass(frozen=True)
-class Named:
-    """An argument that is given by its name, written as it is given."""
-
-    name: str
-    value: object
-
-    def __repr__(self) -> str:
-        return f"{self.name}={self.value!r}"
-
-
-def written_out(trial: CallTrial) -> CallTrial:
-    """A call as a message writes it; what is given by name is no number in it, so this is for calls that must be refused."""
-    return CallTrial((*trial.arguments, *(Named(*given) for given in trial.keywords.items())))
 
 
 def effective_batch_size(micro_batch_size: object, accumulation_steps: object, world_size: object = 1) -> int | object:

@@ -1,4 +1,4 @@
-"""Calls the optimizer"s own step twice, and the scaler"s never."""
+"""Calls the optimizer's own step twice, and the scaler's never."""
 
 from itertools import islice
 

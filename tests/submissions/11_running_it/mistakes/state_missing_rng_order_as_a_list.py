@@ -1,4 +1,4 @@
-"""Keeps the order of samples as a list, and forgets torch"s own random numbers."""
+"""Keeps the order of samples as a list, and forgets torch's own random numbers."""
 
 import os
 
