@@ -36,8 +36,8 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     lengths_in_sums,
     mode_in_words,
     model_message,
+    right_sums_message,
     sums_in_words,
-    sums_message,
     weights_in_sums,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_mistakes import wrong_sums
@@ -318,7 +318,7 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
 
     def judge(self, trials: Mapping[str, Float32SumTrial], observations: Mapping[str, Observation]) -> Verdict:
         sums = {name: float32_sums(trials[name]) for name in ("sums", "ragged")}
-        results = {name: sums_message(observations[name], sums[name][()]) for name in sums}
+        results = {name: right_sums_message(trials[name], observations[name]) for name in sums}
         results["model"] = model_message(observations.values())
         failure = first_failure(observations)
         if failure or any("type" in seen.facts for seen in observations.values()):
@@ -343,8 +343,8 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
                 results["ragged"] = NOT_FINITE
             elif other := evaluation_message(trials["evaluation"], observations["evaluation"]):
                 results["model"] = results["model"] or other
-            elif not message and (narrow := sums_message(observations["narrow"], float32_sums(trials["narrow"])[()])):
+            elif not message and (narrow := right_sums_message(trials["narrow"], observations["narrow"])):
                 results["sums"] = results["sums"] or f"For a model with a single output: {narrow}"
-            elif not message and (tied := sums_message(observations["tied"], float32_sums(trials["tied"])[()])):
+            elif not message and (tied := right_sums_message(trials["tied"], observations["tied"])):
                 results["sums"] = results["sums"] or f"For a model in which two layers share a weight: {tied}"
         return self.verdict(results, mistakes=tuple(map(in_words_of_sums, slugs)), remark=remark)

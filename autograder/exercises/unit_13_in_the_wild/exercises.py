@@ -47,7 +47,13 @@ ONLY_THERE = {
 DISTURBED = "Another trainer of your class trains at the same time, and the two disturb each other."
 
 EXACT_ONLY = "All these names of yours would be right if the fingerprints held no error of measurement."
-ONE_FINGERPRINT = "Given a list with a single fingerprint, your function does not return a list with the name that is due."
+SPECIAL_LISTS = {
+    "one": "Given a list with a single fingerprint, your function does not return a list with the name that is due.",
+    "mixed": "In a list in which fingerprints with and without a leftover take turns, a name is wrong, although your names are "
+    "right where all have a leftover, or none has.",
+}
+"""What is said of lists that show more than right names in each part do, by trial."""
+
 OWN_TRAIN = "You override train, and nobody calls yours: the library calls its own, and hooks that you override."
 
 CHANGED_LIST = "Your trainer changes the list of micro-batches that it is given as its data."
@@ -72,7 +78,9 @@ class NameThoseTrainers(Exercise[CallTrial]):
         given = {part.name: fingerprints(chance, part.name) for part in self.parts}
         exact = without_error([one for several in given.values() for one in several])
         trials = {name: CallTrial((several,)) for name, several in given.items()} | {"probe": CallTrial((exact,))}
-        return trials | {"one": CallTrial((given[FULL][:1],))}
+        # Each of the two kinds follows the other.
+        mixed = [one for pair in zip(given[LEFTOVER], given[FULL], strict=False) for one in pair]
+        return trials | {"one": CallTrial((given[FULL][:1],)), "mixed": CallTrial((mixed,))}
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
         def message(trial: CallTrial, found: object) -> str:
@@ -82,11 +90,13 @@ class NameThoseTrainers(Exercise[CallTrial]):
         answered = {name: observations[name] for name in asked}
         verdict = judge_calls(self, asked, answered, lambda name: name, names, WRONG_NAMES, message)
         if verdict.passed:
-            (alone,) = names(trials["one"].arguments[0])
-            fine = observations["one"].facts.get("value") == [alone]
-            if fine:
-                return verdict
-            return self.verdict(dict.fromkeys(asked, "") | {FULL: ONE_FINGERPRINT}, failure=first_failure(observations))
+            said = {
+                name: words
+                for name, words in SPECIAL_LISTS.items()
+                if observations[name].facts.get("value") != names(trials[name].arguments[0])
+            }
+            results = dict.fromkeys(asked, "") | {FULL: next(iter(said.values()), "")}
+            return self.verdict(results, failure=first_failure(observations))
         failed = any(seen.failure for seen in answered.values())
         if not failed and observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
             return replace(verdict, mistakes=(), remark=EXACT_ONLY)

@@ -2,7 +2,7 @@
 
 from autograder.contract.promises import Promise, Promises
 
-_NAMES = ("full", "leftovers", "windows")
+_NAMES = ("full", "leftovers", "windows", "mixed")
 _UNEVEN = ("tokens", "token 0", "repeated", "leftover", "short", "epochs", "beside", "empty")
 _EPOCHS = "epochs differ in length, and nothing of one reaches the next."
 _EVERY = (*_UNEVEN, "no accumulation")
@@ -14,22 +14,31 @@ PROMISES = {
             Promise("list", "returns a list with a name for each of them.", (*_NAMES, "one"), "names_as_a_dictionary"),
             Promise("each", "returns a list with a name for each of them.", (*_NAMES, "one"), "names_first_only"),
             Promise("one", "returns a list with a name for each of them.", ("one",), "names_of_one_without_a_list"),
+            Promise(
+                "on its own", "returns a list with a name for each of them.", ("mixed",), "names_with_a_leftover_remembered"
+            ),
             Promise("looked up", "returns a list with a name for each of them.", _NAMES, "names_looked_up_by_tokens"),
             Promise("measured", "they are off by up to one part in a million.", _NAMES, "names_exact_numbers"),
             Promise("small shares", "they are off by up to one part in a million.", ("windows",), "names_without_small_shares"),
-            Promise("some window", "token counts differ in some window", ("full",), "names_by_first_window"),
-            Promise("right leftover", "there is one, of any number", ("leftovers",), "names_of_equal_tokens_unread"),
+            Promise("some window", "token counts differ in some window", ("full", "mixed"), "names_by_first_window"),
+            Promise("right leftover", "there is one, of any number", ("leftovers", "mixed"), "names_of_equal_tokens_unread"),
             Promise(
-                "tokens", '`"tokens"`: how many tokens each micro-batch has.', ("full", "leftovers"), "names_without_tokens"
+                "tokens",
+                '`"tokens"`: how many tokens each micro-batch has.',
+                ("full", "leftovers", "mixed"),
+                "names_without_tokens",
             ),
-            Promise("leftover", "the leftover is in no update", ("leftovers",), "names_without_leftover"),
+            Promise("leftover", "the leftover is in no update", ("leftovers", "mixed"), "names_without_leftover"),
             Promise(
-                "any leftover", "there is one, of any number of micro-batches below N.", ("leftovers",), "names_dropped_single"
+                "any leftover",
+                "there is one, of any number of micro-batches below N.",
+                ("leftovers", "mixed"),
+                "names_dropped_single",
             ),
             Promise(
                 "before a leftover",
                 "there is one, of any number of micro-batches below N.",
-                ("leftovers",),
+                ("leftovers", "mixed"),
                 "names_by_the_last_update",
             ),
             Promise("own leftover", "a leftover is applied", ("windows",), "names_off_by_one_without_leftover"),

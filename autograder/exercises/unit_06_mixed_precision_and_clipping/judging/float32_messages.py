@@ -46,6 +46,12 @@ def sums_message(seen: Observation, due: dict[str, Tensor], tolerance: float = S
     return ""
 
 
+def right_sums_message(trial: Float32SumTrial, seen: Observation, tolerance: float = SUM_TOLERANCE) -> str:
+    """What is wrong with the sums of a trial; empty if nothing is, however layers were rounded on the way."""
+    message = sums_message(seen, float32_sums(trial)[()], tolerance)
+    return "" if message and sums_distance(seen.tensors, sums_without_fusion(trial)) <= tolerance else message
+
+
 def sums_in_words(observations: Mapping[str, Observation], due: Mapping[str, Mapping[tuple, dict[str, Tensor]]]) -> str:
     """What wrong sums are made of, or how long they are, as a sentence; empty if neither is simple."""
     found = {name: observations[name].tensors for name in due}
@@ -119,8 +125,7 @@ missing, and by less than 10 if the others are lost or wrongly weighted."""
 
 def cancelling_message(trial: Float32SumTrial, seen: Observation) -> str:
     """What is wrong with sums in which the longest gradients cancel; empty if nothing is."""
-    due = float32_sums(trial)[()]
-    left, off = sums_message(seen, due), sums_distance(seen.tensors, due)
+    left, off = right_sums_message(trial, seen), sums_distance(seen.tensors, float32_sums(trial)[()])
     if not left or off == torch.inf:
         return left
     if off > FAR_OFF:
@@ -141,7 +146,7 @@ OF_ANOTHER_MODE = "For a model in evaluation mode, your tensors are not the grad
 
 def evaluation_message(trial: Float32SumTrial, seen: Observation) -> str:
     """What is wrong with finite sums of a model in evaluation mode; empty if nothing is."""
-    message = sums_message(seen, float32_sums(trial)[()])
+    message = right_sums_message(trial, seen)
     if message and sums_distance(seen.tensors, float32_sums(replace(trial, training=True))[()]) <= SUM_TOLERANCE:
         return OF_ANOTHER_MODE
     return in_special(
@@ -211,8 +216,7 @@ def model_message(observations: Iterable[Observation]) -> str:
 
 def how_computed(trial: Float32SumTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:
     """What is wrong with how right sums were computed, and the mistakes; empty if the model took micro-batches one by one."""
-    due = (float32_sums(trial)[()], sums_without_fusion(trial))
-    if any(sums_distance(seen.tensors, sums) <= TELLING_TOLERANCE for sums in due):
+    if not right_sums_message(trial, seen, TELLING_TOLERANCE):
         return "", ()
     message = "These are not gradients that the model as it is computes for each micro-batch on its own."
     others = otherwise_computed_sums(trial).items()
