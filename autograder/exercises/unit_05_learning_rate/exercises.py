@@ -11,7 +11,7 @@ from autograder.contract.observation import Observation
 from autograder.contract.trials import probe_length, trial_random, uneven_sizes
 from autograder.contract.verdict import Part, Verdict
 from autograder.diagnosing.loop_diagnosis import diagnose
-from autograder.exercises.unit_05_learning_rate.judging.noise import due_of, noise_in_words, value_message, wrong_formula
+from autograder.exercises.unit_05_learning_rate.judging.noise import noise_in_words, window_message, wrong_formula
 from autograder.exercises.unit_05_learning_rate.judging.rules import (
     RATES_IN_WORDS,
     SIZES_IN_WORDS,
@@ -268,7 +268,7 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
         return {name: NoiseTrial(seed + k, *window, device) for k, (name, window) in enumerate(windows.items())}
 
     def judge(self, trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> Verdict:
-        messages = (value_message(observations[name], due_of(trial)) for name, trial in trials.items())
+        messages = (window_message(trial, observations[name]) for name, trial in trials.items())
         message = next(filter(None, messages), "")
         failure = first_failure(observations)
         wrong = bool(message) and not failure

@@ -16,6 +16,7 @@ from autograder.judging.calls import in_words
 from autograder.judging.number_relations import relation
 from autograder.judging.returned_kinds import returned_instead
 from autograder.judging.tolerances import rounding
+from autograder.support.counted import counted
 from autograder.support.side_by_side import side_by_side
 from gradaccum.noise import simple_noise_scale, square_lengths
 
@@ -225,7 +226,13 @@ def _is(seen: Observation, number: float) -> bool:
     return not value_message(seen, number)
 
 
-def value_message(seen: Observation, due: float) -> str:
+def window_message(trial: NoiseTrial, seen: Observation) -> str:
+    """What is wrong with the number returned for a trial's window; empty if nothing is."""
+    window = f"N = {trial.count} micro-batches of {counted(trial.size, 'sample')}"
+    return value_message(seen, due_of(trial), f"for {window} ")
+
+
+def value_message(seen: Observation, due: float, window: str = "") -> str:
     """What is wrong with the number returned; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
@@ -243,4 +250,4 @@ def value_message(seen: Observation, due: float) -> str:
     if not number:
         return f"{words}."
     yours, right = side_by_side(value, due)
-    return f"{words}: for one window it is {yours}, where {right} is due."
+    return f"{words}: {window}it is {yours}, where {right} is due."
