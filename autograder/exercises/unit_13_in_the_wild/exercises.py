@@ -90,12 +90,12 @@ class NameThoseTrainers(Exercise[CallTrial]):
         answered = {name: observations[name] for name in asked}
         verdict = judge_calls(self, asked, answered, lambda name: name, names, WRONG_NAMES, message)
         if verdict.passed:
-            said = {
+            special = {
                 name: words
                 for name, words in SPECIAL_LISTS.items()
                 if observations[name].facts.get("value") != names(trials[name].arguments[0])
             }
-            results = dict.fromkeys(asked, "") | {FULL: next(iter(said.values()), "")}
+            results = dict.fromkeys(asked, "") | {FULL: next(iter(special.values()), "")}
             return self.verdict(results, failure=first_failure(observations))
         failed = any(seen.failure for seen in answered.values())
         if not failed and observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
