@@ -56,7 +56,9 @@ def _copied(value: object) -> object:
 def _unchanged(found: object, due: object) -> bool:
     (values, form), (others, other_form) = tree_flatten(found), tree_flatten(due)
     return form == other_form and all(
-        torch.equal(a, b) if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) else a is b or a == b
+        a.dtype == b.dtype and torch.equal(a, b)
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)
+        else a is b or a == b
         for a, b in zip(values, others, strict=True)
     )
 

@@ -42,7 +42,8 @@ def observe_tensor(function: Callable, trial: ListTrial) -> Observation:
     """
     gradients = trial.gradients()
     value = function(gradients)
-    kept = len(gradients) == trial.count and all(map(torch.equal, gradients, trial.gradients()))
+    due = trial.gradients()
+    kept = [g.dtype for g in gradients] == [g.dtype for g in due] and all(map(torch.equal, gradients, due))
     kept = kept and not any(gradient.requires_grad for gradient in gradients)
     if not isinstance(value, torch.Tensor):
         return Observation(facts={"type": type(value).__name__, "kept": kept})

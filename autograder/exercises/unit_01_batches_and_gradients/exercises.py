@@ -25,7 +25,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.messages import 
     update_message,
     uses_no_rate,
 )
-from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import OTHER_SIZES
+from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares import OTHER_SIZES, is_right_but_for_the_mode
 from autograder.exercises.unit_01_batches_and_gradients.observing import OTHER_SEED, BatchTrial
 from autograder.judging.failures import first_failure
 from gradaccum.diagnosis.catalogue import mistake
@@ -108,14 +108,17 @@ STEEP = 10.0
 """A rate at which an update raises the loss. Over 60 seeds one of 3 does so, too, in every case."""
 
 SPECIAL = {
-    "one": ("", "For a batch of one sample with x = 0"),
+    "untouched": ("", "For a model in evaluation mode"),
+    "adding in evaluation": ("summed", "For a model in evaluation mode and a loss_fn that adds its samples"),
     "alone": ("", "For a batch of one sample"),
+    "one": ("", "For a batch of one sample with x = 0"),
     "adding": ("", "For a loss_fn that adds its samples"),
     "dropping": ("", "For a model that drops values at random, as dropout does"),
     "repeated": ("", "For a batch in which two samples have the same x"),
     "hinged": ("", "For a batch in which the loss of some samples is zero"),
     "narrow": ("", "For a model in float32 with a single output"),
-    "again": ("untouched", "At a later call with the same model"),
+    "mixed": ("untouched", "For a model with a layer in the other mode"),
+    "again": ("untouched", "Called several times with the same model"),
     "tied": ("", "For a model in which two layers share a weight"),
     "steep": ("", "For a rate so large that the loss rises"),
     "overflowed": ("untouched", "If .grad holds infinity before the call"),
@@ -123,13 +126,18 @@ SPECIAL = {
 """Trials that matter if the others are right: the part that each belongs to, the first if empty, and what is special there."""
 
 SPECIAL_LOSSES = {"evaluating": "For a model in evaluation mode"} | {
-    name: SPECIAL[name][1] for name in ("one", "alone", "adding", "again")
+    name: SPECIAL[name][1] for name in ("alone", "one", "adding", "mixed", "again")
 }
 """Trials whose returned loss matters if everything else is right, and what is special there."""
 
 
 OF_BATCH = {"mean": "samples-divided-twice", "summed": "sums-samples"}
 """What the gradient of the whole batch looks like in a part if the other one is right."""
+
+
+def _of_batch(slug: str, named: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of mistakes where this one is that of a function that takes the gradient of the whole batch."""
+    return tuple("batch-not-samples" if name == slug else name for name in named)
 
 
 class GradientOfBatch(Exercise[BatchTrial]):
@@ -143,8 +151,8 @@ class GradientOfBatch(Exercise[BatchTrial]):
         for part in self.parts:
             results[part.name], named_of[part.name] = gradient_message(part.name, trials[part.name], observations[part.name])
         for place, slug in OF_BATCH.items():
-            if slug in named_of.get(place, ()) and not all(results[other] for other in OF_BATCH):
-                named_of[place] = tuple("batch-not-samples" if named == slug else named for named in named_of[place])
+            if slug in named_of.get(place, ()) and any(is_right_but_for_the_mode(results[other]) for other in OF_BATCH):
+                named_of[place] = _of_batch(slug, named_of[place])
         slugs = list(itertools.chain.from_iterable(named_of.values()))
         for name, trial in trials.items():
             if not observations[name].failure:
@@ -155,6 +163,8 @@ class GradientOfBatch(Exercise[BatchTrial]):
             found = {name: gradient_message("", trials[name], observations[name]) for name in SPECIAL if name in trials}
             for name, (message, named) in found.items():
                 place, what = SPECIAL[name]
+                if name == "adding in evaluation" and not found["untouched"][0]:
+                    named = _of_batch(OF_BATCH["summed"], named)
                 lost = place or self.parts[0].name
                 where = "" if message.startswith(MISSING) or "frozen-returned" in named else f"{what}: "
                 results[lost] = results[lost] or (message and f"{where}{message}{_kept(found, observations)}")
@@ -187,7 +197,8 @@ class BatchGradient(GradientOfBatch):
             "alone": BatchTrial(batch_problem(seed + 10, device, 1, gated=True)),
             "adding": BatchTrial(batch_problem(seed + 12, device, c), summed=True),
             "narrow": BatchTrial(batch_problem(seed + 6, device, b, outputs=1, dtype="float32")),
-            "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
+            "mixed": BatchTrial(batch_problem(seed + 7, device, a, gated=True), mixed=True),
+            "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3),
             "overflowed": BatchTrial(
                 batch_problem(seed + 8, device, b, overflowed=True, extras=True, renamed=True), frozen_stale=True
             ),
@@ -217,10 +228,14 @@ class AverageSampleGradients(GradientOfBatch):
         return {
             "mean": next(filter(ends_fit_best, means)),
             "summed": BatchTrial(batch_problem(seed + 2, device, b), summed=True, averaged=True),
+            "adding in evaluation": BatchTrial(
+                batch_problem(seed + 13, device, b, gated=True), summed=True, averaged=True, training=False
+            ),
             "untouched": BatchTrial(batch_problem(seed + 3, device, c, stale=True, gated=True), training=False),
             "one": BatchTrial(batch_problem(seed + 4, device, 1, gated=True), zeros=True),
             "alone": BatchTrial(batch_problem(seed + 9, device, 1, gated=True), summed=True),
-            "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3, mixed=True),
+            "mixed": BatchTrial(batch_problem(seed + 7, device, a, gated=True), mixed=True),
+            "again": BatchTrial(batch_problem(seed + 5, device, a, gated=True), calls=3),
             "overflowed": BatchTrial(batch_problem(seed + 8, device, b, overflowed=True)),
             "repeated": BatchTrial(batch_problem(seed + 10, device, a), repeated=True),
             "hinged": next(filter(some_cost_nothing, hinged)),
@@ -251,7 +266,8 @@ class SgdStep(Exercise[BatchTrial]):
             "frozen": BatchTrial(batch_problem(seed + 2, device, b, extras=True, renamed=True), lr=rates[1]),
             "clean": BatchTrial(batch_problem(seed + 3, device, c, stale=True), lr=rates[2]),
             "loss": BatchTrial(batch_problem(seed + 4, device, a, gated=True), lr=rates[3]),
-            "evaluating": BatchTrial(batch_problem(seed + 5, device, b, gated=True), training=False, lr=rates[4]),
+            # As "update" but for the mode, so that it is the mode that makes a difference.
+            "evaluating": BatchTrial(batch_problem(seed + 5, device, a, gated=True), training=False, lr=rates[4]),
             "clean extras": BatchTrial(
                 batch_problem(seed + 6, device, c, stale=True, extras=True, renamed=True), lr=rates[5], frozen_stale=True
             ),
@@ -259,7 +275,8 @@ class SgdStep(Exercise[BatchTrial]):
             "alone": BatchTrial(batch_problem(seed + 13, device, 1, gated=True), lr=rates[3]),
             "adding": BatchTrial(batch_problem(seed + 15, device, c), lr=rates[5] / 50, summed=True),
             "narrow": BatchTrial(batch_problem(seed + 9, device, c, outputs=1, dtype="float32"), lr=rates[2]),
-            "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3, mixed=True),
+            "mixed": BatchTrial(batch_problem(seed + 16, device, b, gated=True), lr=rates[2], mixed=True),
+            "again": BatchTrial(batch_problem(seed + 8, device, b, gated=True), lr=rates[1], calls=3),
             "tied": BatchTrial(batch_problem(seed + 10, device, a, tied=True), lr=rates[4]),
             "overflowed": BatchTrial(batch_problem(seed + 11, device, b, overflowed=True), lr=rates[3]),
             "steep": BatchTrial(batch_problem(seed + 12, device, c), lr=STEEP),
@@ -267,7 +284,8 @@ class SgdStep(Exercise[BatchTrial]):
         }
         # A function that does something else where the loss is low is wrong about a single sample, at every seed.
         high = {name: with_loss(trials[name], 1.0, math.inf) for name in (*(part.name for part in self.parts), "evaluating")}
-        return trials | high | {"alone": with_loss(trials["alone"], 0.0, 0.7)}
+        fresh = {"clean probe": replace(high["clean"], problem=high["clean"].problem.with_(stale=False))}
+        return trials | high | fresh | {"alone": with_loss(trials["alone"], 0.0, 0.7)}
 
     def judge(self, trials: Mapping[str, BatchTrial], observations: Mapping[str, Observation]) -> Verdict:
         slugs: list[str] = []
@@ -275,15 +293,13 @@ class SgdStep(Exercise[BatchTrial]):
         for name, kept in {"update": "mode", "evaluating": "mode", "frozen": "requires_grad"}.items():
             messages[name], named = update_message(kept, trials[name], observations[name])
             slugs += named
-        in_evaluation = messages["evaluating"]
-        if in_evaluation and not messages["frozen"]:  # or the mode need not be what makes the difference
-            in_evaluation = f"For a model in evaluation mode: {in_evaluation}"
+        in_evaluation = messages["evaluating"] and f"For a model in evaluation mode: {messages['evaluating']}"
         results = {"update": messages["update"] or in_evaluation, "frozen": messages["frozen"]}
         pairs = [(trial, observations[name]) for name, trial in trials.items() if not observations[name].failure]
         slugs = [slug for slug in slugs if slug != "rate-unused"]  # which a single rate cannot show
         if messages["update"] and uses_no_rate(pairs):
             slugs.append("rate-unused")
-        results["clean"], named = clean_message(trials["clean"], observations["clean"])
+        results["clean"], named = clean_message(trials["clean"], observations["clean"], observations["clean probe"])
         slugs += named
         if not observations["frozen"].failure:  # for which the points are lost already
             with_extras, named = clean_message(trials["clean extras"], observations["clean extras"])

@@ -27,7 +27,7 @@ add_mistake(
 add_mistake(
     "sample-missing",
     "Not every sample of the batch reaches your gradient.",
-    "Which numbers does your loop count through, and which one is the last?",
+    "Which samples does your code look at, and which one is the last?",
 )
 add_mistake(
     "halved-again-and-again",
@@ -42,7 +42,7 @@ add_mistake(
 add_mistake(
     "other-divisor",
     "You divide the sum of the samples' gradients by something other than the number of samples.",
-    "Which number do you divide by, and does it grow by one when the batch does?",
+    "Which number do you divide by, and is it the number of samples?",
 )
 add_mistake(
     "frozen-returned",

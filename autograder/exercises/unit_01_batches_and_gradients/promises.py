@@ -2,15 +2,36 @@
 
 from autograder.contract.promises import Promise, Promises
 
-GRADIENTS = ("gradient", "frozen", "untouched", "one", "alone", "adding", "narrow", "again", "overflowed", "tied", "dropping")
-SECOND = ("again",)
-EXTRAS = ("frozen", "overflowed")
-AVERAGES = ("mean", "summed", "untouched", "one", "alone", "again", "overflowed", "repeated", "hinged", "dropping", "narrow")
-UPDATES = (
-    *("update", "frozen", "evaluating", "one", "alone", "adding", "narrow", "again", "tied", "overflowed", "steep", "dropping"),
+GRADIENTS = (
+    *(
+        "gradient",
+        "frozen",
+        "untouched",
+        "one",
+        "alone",
+        "adding",
+        "narrow",
+        "mixed",
+        "again",
+        "overflowed",
+        "tied",
+        "dropping",
+    ),
 )
-LOSSES = ("loss", "evaluating", "one", "alone", "adding", "again")
-EVERY_UPDATE = (*UPDATES, "clean", "loss", "clean extras")
+SECOND = ("again",)
+MIXED = ("mixed",)
+EXTRAS = ("frozen", "overflowed")
+SEVERAL = (
+    *("mean", "summed", "untouched", "adding in evaluation", "mixed", "again", "overflowed", "repeated", "hinged", "dropping"),
+    "narrow",
+)
+AVERAGES = (*SEVERAL, "one", "alone")
+UPDATES = (
+    *("update", "frozen", "evaluating", "one", "alone", "adding", "narrow", "mixed", "again", "tied", "overflowed", "steep"),
+    "dropping",
+)
+LOSSES = ("loss", "evaluating", "one", "alone", "adding", "mixed", "again")
+EVERY_UPDATE = (*UPDATES, "clean", "clean probe", "loss", "clean extras")
 
 PROMISES = {
     "batch_gradient": Promises(
@@ -62,7 +83,7 @@ PROMISES = {
                 ("overflowed",),
                 "batch_gradient_gives_back_what_was_used",
             ),
-            Promise("layers' modes", "and each of its layers", SECOND, "batch_gradient_one_mode_for_all_layers"),
+            Promise("layers' modes", "and each of its layers", MIXED, "batch_gradient_one_mode_for_all_layers"),
             Promise("stale", "none of it may be in what you return", GRADIENTS, "batch_gradient_on_top_of_the_old_one"),
             Promise(
                 "grad",
@@ -71,7 +92,7 @@ PROMISES = {
                 "batch_gradient_cleared_afterwards",
             ),
             Promise(
-                "mode", "take the gradient in the mode you find", ("untouched", "again"), "batch_gradient_in_training_mode"
+                "mode", "take the gradient in the mode you find", ("untouched", "mixed"), "batch_gradient_in_training_mode"
             ),
         ),
         ("Write `batch_gradient", "Gradient of the batch loss", "Changes nothing."),
@@ -83,7 +104,7 @@ PROMISES = {
             Promise(
                 "average",
                 "the average of these gradients",
-                ("mean", "summed", "again", "overflowed", "repeated", "hinged", "dropping", "narrow"),
+                SEVERAL,
                 "average_sample_gradients_sum",
             ),
             Promise("every sample", "for every sample", AVERAGES, "average_sample_gradients_without_the_last"),
@@ -91,29 +112,34 @@ PROMISES = {
             Promise("repeats", "for every sample", ("repeated",), "average_sample_gradients_without_repeats"),
             Promise("samples without loss", "for every sample", ("hinged",), "average_sample_gradients_of_samples_with_a_loss"),
             Promise("one sample", "even for a batch of one sample", ("one", "alone"), "average_sample_gradients_of_several"),
-            Promise("summed", "the gradient of the batch will not do", ("summed",), "average_sample_gradients_whole_batch"),
+            Promise(
+                "summed",
+                "the gradient of the batch will not do",
+                ("summed", "adding in evaluation"),
+                "average_sample_gradients_whole_batch",
+            ),
             Promise(
                 "rows",
                 "`loss_fn(model(x[i : i + 1]), y[i : i + 1])`",
-                ("summed", "alone"),
+                ("summed", "adding in evaluation", "alone"),
                 "average_sample_gradients_without_rows",
             ),
             Promise(
                 "chance",
                 "may draw random numbers",
-                ("mean", "one", "alone", "again", "dropping"),
+                ("mean", "one", "alone", "mixed", "again", "dropping"),
                 "average_sample_gradients_vmap_without_chance",
             ),
             Promise(
                 "new numbers",
                 "new ones for every sample",
-                ("mean", "again", "dropping"),
+                ("mean", "mixed", "again", "dropping"),
                 "average_sample_gradients_with_one_mask",
             ),
             Promise(
                 "vmap's numbers",
                 "new ones for every sample",
-                ("mean", "again", "dropping"),
+                ("mean", "mixed", "again", "dropping"),
                 "average_sample_gradients_vmap_with_one_mask",
             ),
             Promise("settings", "as in exercise 1", AVERAGES, "average_sample_gradients_dropout_off"),
@@ -165,7 +191,7 @@ PROMISES = {
             Promise("shared", "even one that two layers share", ("tied",), "sgd_step_layer_by_layer"),
             Promise("outside of layers", "of the model's own parameters", ("frozen",), "sgd_step_of_children"),
             Promise("infinity", "infinity included", ("overflowed",), "sgd_step_clears_by_multiplying"),
-            Promise("mode", "The model is in the mode it was in", ("evaluating", "again"), "sgd_step_train_first"),
+            Promise("mode", "The model is in the mode it was in", ("evaluating", "mixed"), "sgd_step_train_first"),
             Promise("frozen", "these parameters do not move, and nothing breaks", ("frozen",), "sgd_step_thaws_everything"),
             Promise("before", "none of it joins in", ("clean", "clean extras", "overflowed"), "sgd_step_clears_after"),
             Promise(
@@ -181,13 +207,13 @@ PROMISES = {
             Promise(
                 "loss's mode",
                 "at the parameters and in the mode you were given",
-                ("loss", "one", "alone", "again"),
+                ("loss", "one", "alone", "mixed", "again"),
                 "sgd_step_loss_in_eval_mode",
             ),
             Promise(
                 "settings",
                 "at the parameters and in the mode you were given",
-                ("update", "loss", "one", "alone", "again", "dropping"),
+                ("update", "loss", "one", "alone", "mixed", "again", "dropping"),
                 "sgd_step_dropout_without_chance",
             ),
             Promise("loss in evaluation", "in the mode you were given", ("evaluating",), "sgd_step_loss_in_training_mode"),

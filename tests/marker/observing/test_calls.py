@@ -14,7 +14,11 @@ def centres(vectors):
     return 0
 
 
-@pytest.mark.parametrize("changes", [centres, list.pop, list.clear, lambda values: values.append(1), list.reverse])
+def converts(vectors):
+    vectors[:] = [vector.double() for vector in vectors]
+
+
+@pytest.mark.parametrize("changes", [centres, converts, list.pop, list.clear, lambda values: values.append(1), list.reverse])
 def test_a_function_that_changes_its_arguments_has_failed(changes):
     seen = observe_call(changes, CallTrial(([torch.zeros(2), torch.ones(2)],)))
     assert seen.failure.message == "Your function changed the values it was given."

@@ -64,9 +64,10 @@ def returned_gradient(trial: BatchTrial, seen: Observation) -> Tensor | str:
             return f"The tensor under the name {name!r} is {found}, and the parameter is {due}."
         if parameter.requires_grad:
             flat.append(torch.zeros(parameter.numel()) if value is None else value.reshape(-1))
-    unknown = [name for name in seen.tensors if name.startswith("returned/") and name[9:] not in parameters]
+    returned = [name.removeprefix("returned/") for name in seen.tensors if name.startswith("returned/")]
+    unknown = [name for name in (*returned, *seen.facts["no_tensors"]) if name not in parameters]
     if unknown:
-        return f"There is no {unknown[0][9:][:40]!r} among the names in named_parameters()."
+        return f"There is no {unknown[0][:40]!r} among the names in named_parameters()."
     return torch.cat([part.double() for part in flat])
 
 

@@ -28,6 +28,7 @@ from autograder.exercises.unit_01_batches_and_gradients.judging.sample_shares im
     moves_between_samples,
     name_shares,
     other_mode,
+    other_mode_in_words,
     unmix,
 )
 from autograder.exercises.unit_01_batches_and_gradients.observing import BatchTrial
@@ -63,12 +64,17 @@ def gradient_message(part: str, trial: BatchTrial, seen: Observation) -> Found:
     if part == "untouched":
         # Other parts ask which samples are in it; this one asks whether anything old is in it as well.
         mixture = unmix(trial, gradient)
-        if not mixture.linear and not (message := name_shares(trial, gradient))[0].startswith("Due"):
-            return message
-        slugs = STALE if mixture.has_stale else ()
+        wrong: dict[str, str] = {}
+        if not mixture.linear:
+            mixture = unmix(trial, gradient, training=not trial.training)
+            wrong[other_mode(trial)] = f"It is made of gradients of a model in {other_mode_in_words(trial)}."
+        if not mixture.linear:
+            return name_shares(trial, gradient)
+        if mixture.has_stale:
+            wrong["stale-start"] = "What .grad held before the call is part of what you return."
         if not mixture.has_samples:
-            return f"What you return holds {TOO_LITTLE}", slugs
-        return ("What .grad held before the call is part of what you return.", slugs) if slugs else ("", ())
+            return f"What you return holds {TOO_LITTLE}", tuple(wrong)
+        return " ".join(wrong.values()), tuple(wrong)
     if frozen_returned(trial, seen):
         return "You return an entry for a frozen parameter.", ("frozen-returned",)
     if trial.dropping:
@@ -137,8 +143,14 @@ def uses_no_rate(seen: Iterable[tuple[BatchTrial, Observation]]) -> bool:
     return len(multiples) > 1 and most - least <= COARSE * MATCH * abs(most)
 
 
-def clean_message(trial: BatchTrial, seen: Observation) -> Found:
-    """What is wrong with what ``.grad`` contributed to the update, or holds after it."""
+def clean_message(trial: BatchTrial, seen: Observation, fresh: Observation | None = None) -> Found:
+    """What is wrong with what ``.grad`` contributed to the update, or holds after it.
+
+    Args:
+        trial: the batch.
+        seen: what the function left behind.
+        fresh: the same without anything in ``.grad``. It shows whether that matters to an update that is no sum of gradients.
+    """
     if seen.failure:
         return seen.failure.message, ()
     moved = movement(trial, seen)
@@ -148,6 +160,8 @@ def clean_message(trial: BatchTrial, seen: Observation) -> Found:
     slugs = STALE * has_stale + ("gradient-left-behind",) * left
     if has_stale:
         return "What .grad held before the call is part of the update.", slugs
+    if fresh and not fresh.failure and not mixture.linear and torch.dist(moved, movement(trial, fresh)) > MATCH * moved.norm():
+        return "If .grad is empty before the call, the update is another one.", STALE + slugs
     if left:
         return "After the call .grad still holds a gradient.", slugs
     if not moved.any():
@@ -174,7 +188,7 @@ def loss_message(trial: BatchTrial, seen: Observation) -> Found:
             if not slugs:
                 return "", ()
             which = "the sum of the samples' losses" if summed else "the loss"
-            when = ["after the update"] * late + [f"in {'evaluation' if trial.training else 'training'} mode"] * other
+            when = ["after the update"] * late + [f"in {other_mode_in_words(trial)}"] * other
             return f"This is {' '.join([which, *when])}.", slugs
     if _same_loss(seen.facts["loss"], trial.lr * _loss(trial, None, trial.training)):
         return "This is lr times the loss.", ()
@@ -192,7 +206,8 @@ def _other_loss(trial: BatchTrial, found: float) -> tuple[str, ...]:
     if any(_same_loss(found, single) for single in singles):
         return ("loss-of-one-sample",)
     due = _loss(trial, None, trial.training)
-    return ("loss-rounded",) if any(round(due, digits) == round(found, 9) for digits in range(5)) else ()
+    # A small loss rounds to 0, but 0 need not be a rounded loss.
+    return ("loss-rounded",) if found and any(round(due, digits) == round(found, 9) for digits in range(5)) else ()
 
 
 def _loss(trial: BatchTrial, after: Observation | None, training: bool) -> float:

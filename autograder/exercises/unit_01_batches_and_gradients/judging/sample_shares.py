@@ -128,8 +128,7 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
     if not mixture.linear:
         return _of_another_loss(trial, vector)
     if mixture.holds([trial.due] * n):
-        mode = "evaluation" if trial.training else "training"
-        return (f"It is the gradient of a model in {mode} mode.", slugs) if slugs else ("", ())
+        return (f"{IN_OTHER_MODE} {other_mode_in_words(trial)}.", slugs) if slugs else ("", ())
     if mixture.holds([1 / n] * n):
         return OWN_GRADIENTS, slugs
     shares_by_slug = wrong_shares(n) if trial.due < 1 else {}  # of a single sample they are all alike
@@ -144,6 +143,14 @@ def name_shares(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]
             more = f" That is {held / trial.due:.3g} times what is due."
     share = "all" if trial.due == 1 else as_fraction(trial.due)
     return f"Due is {share} of every sample's gradient; yours holds {mixture.in_words()}.{more}", (*slugs, *named[:1])
+
+
+IN_OTHER_MODE = "It is the gradient of a model in"
+
+
+def is_right_but_for_the_mode(message: str) -> bool:
+    """Whether a message of :func:`name_shares` finds nothing wrong with the shares of the samples."""
+    return not message or message.startswith(IN_OTHER_MODE)
 
 
 def _of_another_loss(trial: BatchTrial, vector: Tensor) -> tuple[str, tuple[str, ...]]:
@@ -179,6 +186,11 @@ def _with_all_targets(trial: BatchTrial, vector: Tensor) -> Mixture:
 def other_mode(trial: BatchTrial) -> str:
     """The mistake of a function that computes in another mode than the model was given in."""
     return "eval-mode" if trial.training else "training-mode"
+
+
+def other_mode_in_words(trial: BatchTrial) -> str:
+    """The mode that the model was not given in."""
+    return "evaluation mode" if trial.training else "training mode"
 
 
 def wrong_shares(n: int) -> dict[str, list[list[float]]]:
