@@ -104,7 +104,7 @@ def _empty_updates(found: Fingerprint, due: Fingerprint, held: Blocks) -> str:
     number = sum(not block for block in held)
     more = "1 more update, whose gradient is" if number == 1 else f"{number} more updates, whose gradients are"
     moves = "Unlike None, zeros let momentum move the parameters."
-    return f"All updates that are due are there, but your loop makes {more} zero or None. {moves}"
+    return f"All gradients that are due are there, but your loop makes {more} zero or None. {moves}"
 
 
 def _doubled_updates(found: Fingerprint, due: Fingerprint) -> str:

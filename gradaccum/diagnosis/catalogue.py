@@ -123,7 +123,8 @@ add_mistake(
 )
 add_mistake(
     "double-scale",
-    "The gradient comes out as if divided by the number of micro-batches twice, so updates of several are too short.",
+    "The gradient comes out as if divided by the number of micro-batches twice, so updates of several are shorter than after "
+    "one division.",
     "Follow one micro-batch's gradient to the parameters and count the divisions along the way.",
 )
 add_mistake(

@@ -234,12 +234,13 @@ class TrainWithSchedule(Exercise[ScheduleTrial]):
                 carried = all(scale_varies(*watched[name]) for name, said in lost.items() if said)
                 found = replace(found, slugs=(), remark=MADE_UP_FOR) if carried and any(lost.values()) else whole
             elif found.slugs and not (schedule or moves):
-                found = whole
+                found, made_up = whole, True
         named = tuple(map(mistake, (*schedule, *found.slugs)))
         if named and not found.slugs and not found.remark:
             return self.verdict(results, mistakes=named, failure=failure)  # two equal fingerprints would say nothing
-        in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe") if not made_up)
-        remark = found.remark or ("" if named else next(filter(None, in_words), ""))
+        in_words = (rates_in_words(trials[name], observations[name]) for name in ("rates", "probe"))
+        of_rates = "" if schedule or made_up else next(filter(None, in_words), "")
+        remark = " ".join(filter(None, (found.remark, of_rates)))
         if not (named or remark or made_up) and moves == alone:
             remark = for_one(rates_in_words(trials["no accumulation"], observations["no accumulation"]), single)
         if not (named or remark):

@@ -85,9 +85,9 @@ class DdpTrainEpoch(Exercise):
 
         deep = Problem(seed + 4, 24, (METERED_WINDOW,), coupled=True, **METERED, **common)
         moving: dict[str, Any] = {"momentum": MOMENTUM, "skewed": True}
-        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(1, n, left), [size] * (n - 1))
+        every_kind = ([*uneven[0], *uneven[1][:left]], [size] * probe_length(2, n, left), [size] * (n - 1))
         return {
-            "full": trial(1, [size] * (2 * n), [size] * n, gated=True, **moving),
+            "full": trial(1, [size] * (3 * n), [size] * n, gated=True, **moving),
             "leftover": trial(2, [*uneven[1], *uneven[0][:left]], [size] * (n - 1), [*[size] * n, 1], stale=True, **moving),
             "single": RanksTrial(LoopTrial(Problem(seed + 5, 1, ((size,) * 4, (1, 1)), width=12, **common))),
             "overflowed": trial(6, [size] * n, overflowed=True),
@@ -137,11 +137,13 @@ class DdpTrainEpoch(Exercise):
             results["ranks"] = results["ranks"] or ("" if used else open_question)
             results["rounds"] = results["rounds"] or ("" if of_all else open_question)
         slugs: tuple[str, ...] = ()
+        named: tuple[str, ...] = ()
         remark, fixed, shown = "", "", {}
         if "memory" in ranks and graphs_message(trials["memory"], ranks["memory"]) in (SEVERAL_GRAPHS, WHOLE_WINDOW):
             slugs = ("one-big-batch",)
         if "probe" in failures:
-            slugs += first_loss_slugs(observations["probe"])
+            named = first_loss_slugs(observations["probe"])
+            slugs += named
         else:
             named, remark, due, found = name_rank_mistakes(trials["probe"], ranks["probe"])
             live = [(trials[name], ranks[name]) for name in ("full", "leftover") if name in ranks]
@@ -163,12 +165,14 @@ class DdpTrainEpoch(Exercise):
         if "retained-graph" in slugs:
             slugs = tuple(slug for slug in slugs if slug != "one-big-batch")  # what is retained is in memory anyway
         failure = next(iter(failures.values()), None)
-        if not (slugs or remark) and "full" in ranks:
+        # Names of rounds and memory say nothing of wrong gradients.
+        told = bool(named or (slugs and not results["leftover"] and results["full"] in ("", SEVERAL_GRAPHS, WHOLE_WINDOW)))
+        if not (told or remark) and "full" in ranks:
             whole = LoopTrial(all_ranks(trials["full"], merged=True))
             rank = ranks["full"][0]
             changed = [what for what in rank.facts["changed"] if what != "parameters"]  # they may be averaged after an update
             remark = training_in_words(whole, Observation({"parameters": rank.parameters}, {"changed": changed}))
-        remark = "" if slugs and not fixed else remark
+        remark = "" if told and not fixed else remark
         return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark, **shown)
 
 

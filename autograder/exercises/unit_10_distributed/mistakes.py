@@ -63,13 +63,14 @@ for _slug, _message, _hint in (
     ),
     (
         "rank-sum",
-        "Each update is W times too long, where W is the number of ranks, as if gradients were added up over the ranks "
-        "instead of averaged.",
+        "Each update comes out W times as long as it otherwise would, where W is the number of ranks, as if gradients were "
+        "added up over the ranks instead of averaged.",
         "What does your all-reduce compute, what does DistributedDataParallel already do, and what goes backward how often?",
     ),
     (
         "rank-divided-twice",
-        "Each update is W times too short, where W is the number of ranks, as if you divided by W twice.",
+        "Each update comes out 1/W times as long as it otherwise would, where W is the number of ranks, as if you divided by "
+        "W twice.",
         "DistributedDataParallel already averages over the ranks. Who else divides?",
     ),
     (

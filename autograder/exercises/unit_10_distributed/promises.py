@@ -29,6 +29,8 @@ PROMISES = {
             Promise("loss", _MEAN, _ALL, "loss_arguments_swapped"),
             Promise("given loss", _MEAN, _ALL, "loss_of_its_own"),
             Promise("optimizer", _SGD, _LIVE, "update_by_hand"),
+            Promise("every window", _LARGE, ("full", "single"), "counter_without_modulo"),
+            Promise("every window shared", _ROUNDS, ("full", "single"), "sync_without_modulo"),
             Promise("ragged", "Micro-batches may be ragged", ("leftover",), "mean_of_means"),
             Promise("shorter", "the last window may be shorter", ("leftover",), "tail_dropped"),
             Promise("of one", "the last window may be shorter", ("leftover", "single"), "window_of_one_skipped"),

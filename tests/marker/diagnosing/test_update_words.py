@@ -51,7 +51,7 @@ SAID = {
     "More than one update is made from the same window, where one is due: windows 3 and 5.": even(
         *FULL[:3], FULL[2], *FULL[3:], FULL[4]
     ),
-    "All updates that are due are there, but your loop makes 1 more update, whose gradient is zero or None. "
+    "All gradients that are due are there, but your loop makes 1 more update, whose gradient is zero or None. "
     "Unlike None, zeros let momentum move the parameters.": even(*FULL, range(0)),
     "Micro-batch 1 is in 2 updates, where it is due in one.": even(range(1, 4), range(1, 7), *FULL[2:]),
     "Every full window counts as if divided by the number of micro-batches in the last window of its epoch, "

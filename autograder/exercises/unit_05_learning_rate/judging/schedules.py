@@ -105,14 +105,15 @@ def rates_message(trial: ScheduleTrial, seen: Observation, updates_right: bool) 
             return f"The list you return for epoch {k} has {numbers}, where {are_due}: one for each update."
     used = rates_used(seen)[seen.tensors["gradients"].any(1)]  # a step without gradients has no rate
     shown = len(used) == sum(map(len, due)) and not used.isnan().any()
+    flat = torch.tensor([rate for row in due for rate in row]).to(used)
+    as_due = shown and _same_rates(used, flat)
     if not same_value(seen.facts["losses"], due, RATES):
         returned = torch.tensor([rate for row in seen.facts["losses"] for rate in row]).to(used)
-        as_used = not updates_right and shown and _same_rates(used, returned)
+        as_used = not (updates_right or as_due) and shown and _same_rates(used, returned)
         words = "" if as_used else _in_words(trial, seen.facts["losses"], due)
         known = "those the updates used, but not" if as_used else "not"
         return f"The numbers returned are {known} the rates that were due.{words and f' {words}'}"
-    flat = torch.tensor([rate for row in due for rate in row]).to(used)
-    if updates_right or (shown and _same_rates(used, flat)):
+    if updates_right or as_due:
         return ""
     if shown:
         return "The numbers returned are not the rates the updates used."
@@ -150,17 +151,19 @@ def rates_in_words(trial: ScheduleTrial, seen: Observation) -> str:
     """
     if seen.failure:
         return ""
-    used, windows = rates_used(seen).tolist(), sum(map(len, _rates_due(trial)))
+    used, windows, which = rates_used(seen), sum(map(len, _rates_due(trial))), "Update"
     of_schedule = [trial.loop.problem.lr * factor for factor in trial.factors]
+    if len(used) > windows:  # empty updates move the schedule on
+        used, which = used[seen.tensors["gradients"].any(1)], "Of the updates that have a gradient, number"
     if len(used) != windows:
         return ""
-    for k, (rate, due) in enumerate(zip(used, of_schedule, strict=False)):
-        if not math.isclose(rate, due, rel_tol=SAME_RATE):
+    for k, (rate, due) in enumerate(zip(used.tolist(), of_schedule, strict=False)):
+        if not (math.isnan(rate) or math.isclose(rate, due, rel_tol=SAME_RATE)):  # without a gradient it is not known
             others = [j + 1 for j, other in enumerate(of_schedule) if math.isclose(rate, other, rel_tol=SAME_RATE)]
             if others:
-                return f"Update {k + 1} uses the rate that is due for update {others[0]}."
+                return f"{which} {k + 1} uses the rate that is due for update {others[0]}."
             used_here, due_here = side_by_side(rate, due)
-            return f"Update {k + 1} uses the rate {used_here}, where {due_here} is due."
+            return f"{which} {k + 1} uses the rate {used_here}, where {due_here} is due."
     return ""
 
 

@@ -1,0 +1,19 @@
+"""Adds gradients up, and rounds the rates it returns to six decimals."""
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_with_schedule"
+MISTAKES = ("no-scale",)
+LOST = ("updates", "leftover", "rates")
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        optimizer.zero_grad()
+        for x, y in window:
+            loss_fn(model(x), y).backward()
+        rates.append(round(optimizer.param_groups[0]["lr"], 6))
+        optimizer.step()
+        scheduler.step()
+    return rates

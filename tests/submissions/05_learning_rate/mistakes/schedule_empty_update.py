@@ -1,0 +1,22 @@
+"""Makes one more update after the epoch, without gradients, and moves the schedule on for it."""
+
+from gradaccum.loops import windows
+
+EXERCISE = "train_with_schedule"
+MISTAKES = ()
+LOST = ("updates", "leftover", "rates")
+
+
+def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):
+    rates = []
+    for window in windows(micro_batches, accumulation_steps):
+        samples = sum(len(x) for x, _ in window)
+        for x, y in window:
+            (loss_fn(model(x), y) * len(x) / samples).backward()
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+        optimizer.zero_grad()
+    optimizer.step()
+    scheduler.step()
+    return rates
