@@ -163,8 +163,8 @@ class SumFormLr(Exercise[CallTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, CallTrial]:
         chance = trial_random(self.id, seed)
-        # Below and above any bound that somebody may set, and not only powers of two.
-        widths = (2, 1e-1), (chance.randint(65, 99), 1e-5), (1, 1e-2)
+        # Below and above any bound that somebody may set: the power of two below is none of these.
+        widths = (2, 1e-1), (chance.randint(520, 700), 1e-5), (1, 1e-2)
         pairs = [(float(f"{chance.uniform(1, 9) * scale:.6g}"), n) for n, scale in widths]  # which a message can give in full
         pairs.append((pairs[0][0], pairs[1][1]))  # an answer that was looked up by one of the two is then a wrong one
         return {str(k): CallTrial(pair) for k, pair in enumerate(pairs)}

@@ -198,7 +198,8 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         lambda lr, n, least=least: max(lr / n, least) for least in (1e-2, 1e-3, 1e-4)
     ),
     "You take the N-th root of the rate.": lambda lr, n: lr ** (1 / n),
-    "You round 1/N before you multiply.": tuple(lambda lr, n, digits=digits: lr * round(1 / n, digits) for digits in (1, 2, 3)),
+    "For a large N you return 0. Rounding 1/N before you multiply would do that.": lambda lr, n: lr / n if n < 3 else 0.0,
+    "You round 1/N before you multiply.": tuple(lambda lr, n, digits=digits: lr * round(1 / n, digits) for digits in (3, 4)),
     "You halve the rate N - 1 times, where it has to be divided by N.": lambda lr, n: lr / 2 ** (n - 1),
     "You halve the rate N times, where it has to be divided by N.": lambda lr, n: lr / 2**n,
     "You subtract a number that grows with N from the rate, where the rate has to be divided by N.": tuple(

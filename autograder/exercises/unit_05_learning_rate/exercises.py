@@ -70,8 +70,11 @@ class EffectiveBatchSize(Exercise[CallTrial]):
         chance = trial_random(self.id, seed)
         b, n, w = (chance.randint(2, 40) for _ in range(3))
         large = chance.randint(20_000, 40_000)  # samples, so that one size is far above the published ones
-        good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED), CallTrial((b, n, w)), CallTrial((1, 1))]
-        sizes = {f"size {k}": trial for k, trial in enumerate([*good, CallTrial((large, b), {"world_size": w})])}
+        (*both, devices), _ = PUBLISHED[-1]
+        good = [*(CallTrial(arguments) for arguments, _ in PUBLISHED[:-1]), CallTrial((*both,), {"world_size": devices})]
+        # Without a world size twice: of 1 and 1, a sum makes 2 just as a second device does.
+        good += [CallTrial((b, n, w)), CallTrial((1, 1)), CallTrial((large, b))]
+        sizes = {f"size {k}": trial for k, trial in enumerate(good)}
         bad = {"zero": 0, "negative": -2, "fraction": 2.5, "text": "2", "none": None}
         refused = {
             f"{name} {k}": CallTrial(tuple(value if j == k else 4 for j in range(3)))

@@ -12,7 +12,7 @@ add_mistake(
 add_mistake(
     "rounded",
     "You round the result to so few digits that it becomes another number.",
-    "Does anything in the task ask you to round? What is left of a rate of 0.00003?",
+    "Does anything in the task ask you to round? What is left of 0.00003?",
 )
 add_mistake(
     "forgets-world-size",

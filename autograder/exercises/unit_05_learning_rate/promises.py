@@ -34,6 +34,9 @@ PROMISES = {
             Promise("ranks", "with and without a world size.", SIZES, "effective_batch_size_one_device"),
             Promise("one", "and three others", SIZES, "effective_batch_size_not_of_one"),
             Promise("large", "and three others", ("size 8",), "effective_batch_size_capped"),
+            Promise(
+                "one device", "with and without a world size.", ("size 7", "size 8"), "effective_batch_size_adds_on_one_device"
+            ),
             Promise("zero", WHOLE, refused("zero"), "effective_batch_size_zero"),
             Promise("negative", WHOLE, refused("negative"), "effective_batch_size_negative"),
             Promise("fraction", WHOLE, refused("fraction"), "effective_batch_size_fraction"),

@@ -28,8 +28,8 @@ MAX_SETTINGS = 200
 """Characters of a layer's settings that are noted. Those of the layers here have fewer than a hundred."""
 
 Layers = dict[str, dict[str, Any]]
-"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups``, its ``eps`` and whether it is ``affine``; for other
-layers the ``settings`` that torch shows of them, such as a probability."""
+"""By path, the ``kind`` of each layer; for a GroupNorm also its ``groups`` and ``channels``, its ``eps`` and whether it is
+``affine``; for other layers the ``settings`` that torch shows of them, such as a probability."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class NormTrial:
 
     Attributes:
         kind: ``"flat"`` (BatchNorm1d among the direct children), ``"deep"`` (in blocks within blocks, one of which holds a
-            list; one BatchNorm is frozen, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, one BatchNorm
-            without running statistics, and other layers that are related), ``"double"`` (float64 after a first layer in
-            float32, one layer without affine weights) or ``"none"`` (no BatchNorm).
+            list; one BatchNorm is frozen, and two layers share a weight), ``"conv"`` (BatchNorm2d as well, one with
+            twice as many channels, one BatchNorm without running statistics, and other layers that are related), ``"double"``
+            (float64 after a first layer in float32, one layer without affine weights) or ``"none"`` (no BatchNorm).
         num_groups: of the GroupNorms that are to replace BatchNorm.
         training: the mode the model is in.
     """
@@ -148,14 +148,14 @@ class Relatives(nn.Module):
 
 def _conv() -> nn.Module:
     first = nn.Conv2d(FEATURES, CHANNELS, 3, padding=1), nn.BatchNorm2d(CHANNELS), nn.Tanh()
-    named = {"conv": nn.Conv2d(CHANNELS, CHANNELS, 3), "norm": nn.BatchNorm2d(CHANNELS), "act": nn.Tanh()}
+    named = {"conv": nn.Conv2d(CHANNELS, 2 * CHANNELS, 3), "norm": nn.BatchNorm2d(2 * CHANNELS), "act": nn.Tanh()}
     block = nn.Sequential(OrderedDict(named))
     return nn.Sequential(
         *first,
         Relatives(),
         block,
         nn.Flatten(),
-        nn.Linear(4 * CHANNELS, CHANNELS),
+        nn.Linear(4 * 2 * CHANNELS, CHANNELS),
         nn.BatchNorm1d(CHANNELS, track_running_stats=False),
         nn.Linear(CHANNELS, 2),
     )
@@ -200,7 +200,7 @@ def _layer(module: nn.Module) -> dict[str, Any]:
     if not isinstance(module, nn.GroupNorm):
         return {"kind": type(module).__name__, "settings": module.extra_repr()[:MAX_SETTINGS]}
     both = {"affine": module.weight is not None, "bias": module.bias is not None}
-    return {"kind": "GroupNorm", "groups": module.num_groups, "eps": float(module.eps)} | both
+    return {"kind": "GroupNorm", "groups": module.num_groups, "channels": module.num_channels, "eps": float(module.eps)} | both
 
 
 def frozen_in(model: nn.Module) -> list[str]:
@@ -220,11 +220,16 @@ def _grads(model: nn.Module) -> list[Tensor]:
     return [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
 
 
+def same_tensor(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same values in the same dtype."""
+    return one.dtype == other.dtype and torch.equal(one, other)
+
+
 def _grads_kept(given: nn.Module, due: nn.Module) -> bool:
     """Whether ``.grad`` of every parameter holds what it holds in another model with the same parameters."""
     found = dict(given.named_parameters())
     pairs = [(found[name].grad, parameter.grad) for name, parameter in due.named_parameters() if name in found]
-    return all(grad is other if grad is None or other is None else torch.equal(grad, other) for grad, other in pairs)
+    return all(grad is other if grad is None or other is None else same_tensor(grad, other) for grad, other in pairs)
 
 
 UNFIT = (RuntimeError, TypeError, ValueError, AttributeError, LookupError)

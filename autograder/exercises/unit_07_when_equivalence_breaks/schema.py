@@ -25,6 +25,7 @@ LAYERS = DictOf(
         {
             "kind": Text(),
             "groups": Maybe(Whole()),
+            "channels": Maybe(Whole()),
             "eps": Maybe(Number()),
             "affine": Maybe(Truth()),
             "bias": Maybe(Truth()),

@@ -15,6 +15,8 @@ SAID = {
     "stale_gradient_of_unused": "is neither None nor zero after the call. It held something before the call, too.",
     "clips_the_gradient": "No gradient is longer than 0.1: longer ones",
     "zero_every": "Only the last micro-batch of each call is in .grad",
+    "sum_form_lr_64_at_most": "Each of your numbers is the one that is due for a second argument that is never more than 64.",
+    "sum_form_lr_zero_for_many": "For a large N you return 0.",
     "same_update_by_object": "In the pairs tried you always give the same answer.",
     "same_update_in_floats": "your function returned 1.0, where True was due.",
 }

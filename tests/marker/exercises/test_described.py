@@ -159,3 +159,11 @@ def test_every_table_of_descriptions_is_played():
     tables = {id(table): name for module in judging for name, table in vars(module).items() if name.endswith("_IN_WORDS")}
     played = {id(table) for table, _ in DESCRIBED.values()}
     assert [name for table, name in tables.items() if table not in played and not name.startswith("_")] == []
+
+
+def test_a_sum_in_the_place_of_a_product_is_not_said_to_assume_devices():
+    def function(b: int, n: int, world_size: int = 1) -> int:
+        return b * n * world_size if world_size > 1 else b + n
+
+    remark = mark_function(all_exercises()["effective_batch_size"], function, 0).remark
+    assert "device" not in remark

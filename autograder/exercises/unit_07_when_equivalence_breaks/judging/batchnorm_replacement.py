@@ -22,6 +22,7 @@ from autograder.exercises.unit_07_when_equivalence_breaks.observing import (
     frozen_in,
     layers_of,
     measure,
+    same_tensor,
     ties_in,
 )
 from autograder.judging.returned_kinds import returned_instead
@@ -73,6 +74,8 @@ def replacement_message(trial: NormTrial, seen: Observation, slugs: list[str]) -
     if any(found[path].get("groups") != trial.num_groups for path in old):
         slugs.append("wrong-groups")
         return "A GroupNorm does not have the number of groups that was asked for."
+    if any(found[path].get("channels") != layer.num_features for path, layer in old.items()):
+        return "A GroupNorm does not have the number of channels (num_channels) of the BatchNorm in whose place it is."
     if others & {*seen.facts["frozen"]} != frozen_elsewhere(trial):
         return "Layers that are no BatchNorms do not have the same frozen parameters (requires_grad) as before."
     if seen.facts["tied"] != ties_in(model):
@@ -165,8 +168,6 @@ def affine_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> str
                 return (
                     "A GroupNorm's weight or bias is close to the BatchNorm's but not equal to it, as if digits had been lost."
                 )
-    if trial.kind == "double" and (left := _still_there(seen.facts["layers"], batchnorms(model))):
-        return left
     return ""
 
 
@@ -181,7 +182,7 @@ def original_message(trial: NormTrial, seen: Observation, slugs: list[str]) -> s
             else "You return the given model itself."
         )
     state = model.state_dict()
-    same = all(torch.equal(seen.tensors.get(f"given/{name}", torch.empty(0)), value.cpu()) for name, value in state.items())
+    same = all(same_tensor(seen.tensors.get(f"given/{name}", torch.empty(0)), value.cpu()) for name, value in state.items())
     if seen.facts["given"] != layers_of(model) or not same:
         slugs.append("mutates-original")
         return "The given model has changed."
