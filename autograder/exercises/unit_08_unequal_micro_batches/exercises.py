@@ -165,6 +165,12 @@ class TrainEpochTokens(Exercise):
         for name in ("empty", "bare", "bare one"):
             reports, part, seen = not results["losses"], name.split()[0], observations[name]
             results[part] = results[part] or empty_windows_message(trials[name], seen, reports)
+        if not (results["losses"] or results["empty"]):  # where the weights are right, and no loss is NaN or missing
+            said = live_losses_message(trials["empty"], observations["empty"])
+            results["losses"] = said and f"With micro-batches without a single token: {said}"
+        if not (results["losses"] or results["ignore"]):
+            said = losses_message(*ignoring[0])
+            results["losses"] = said and f"Where ignore_index is {ignoring[0][0].problem.ignore_index}: {said}"
         failure = next((seen.failure for seen in observations.values() if seen.failure), None)
         if not any(results.values()):
             return self.verdict(results, failure=failure)

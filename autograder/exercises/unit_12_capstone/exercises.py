@@ -21,6 +21,7 @@ from autograder.exercises.unit_12_capstone.judging.batch_sizes import (
 )
 from autograder.exercises.unit_12_capstone.judging.diagnosis import run_mistakes, window_in_words, window_mistakes
 from autograder.exercises.unit_12_capstone.judging.messages import (
+    LAST_STOP,
     LEFT_A_FILE,
     ONE_BY_ONE,
     TRAINED_AGAIN,
@@ -59,6 +60,10 @@ from gradaccum.diagnosis.catalogue import mistake
 from gradaccum.problems import best_dtype
 
 UNIT = "12_capstone"
+
+CLIPPED_LEFTOVER = (
+    "A run whose leftover window is clipped does not end with the weights due. One whose leftovers are not clipped does."
+)
 
 NAN_STAYS = (
     "Where .grad holds NaN before the first window, your weights are not those due: NaN stays NaN in every product, "
@@ -303,7 +308,7 @@ class Train(Exercise):
         if not (any(results.values()) or observations[name].failure) and run_message(
             observations[name], due[name], trials[name].config
         ):
-            results["uneven"] = "Other runs end with the weights due, but one whose leftover window is clipped does not."
+            results["uneven"] = CLIPPED_LEFTOVER
         results["budget"] = run_message(observations["budget"], due["budget"], trials["budget"].config, ONE_BY_ONE)
         results["resume"] = resume_message(trials["resume"], observations["resume"], due["resume"])
         if not results["uneven"]:  # a loop that gets leftovers wrong has lost points for them already
@@ -327,15 +332,18 @@ class Train(Exercise):
         slugs: tuple[str, ...] = ()
         if not (observations["even"].failure or observations["uneven"].failure):
             slugs = run_mistakes(trials, observations)
-        if TRAINED_AGAIN in results["resume"]:
-            name = "resume" if results["resume"] == TRAINED_AGAIN else "leftover"
-            slugs += tuple(filter(None, [repeated_mistake(trials[name], observations[name])]))
-        if held not in ("", UNKNOWN) and not observations["budget"].failure:
-            slugs += budget_mistake(trials["budget"], observations["budget"])
-        if results["report"]:
-            slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
         remark = "" if slugs else entered_otherwise(observations["even"]) or nearly_message(trials, observations, due, "even")
         if not (slugs or remark):
             lost = next((name for name in ("even", "uneven") if results[name]), "")
             remark = lost and movement_in_words(observations[lost], due[lost], trials[lost].config)
+        if TRAINED_AGAIN in results["resume"]:
+            name = "resume" if results["resume"] == TRAINED_AGAIN else "leftover"
+            again = repeated_mistake(trials[name], observations[name])
+            if name == "leftover" and again == "resume-second-stop-not-saved":  # which the second stop of the other run is
+                again, remark = "", remark or LAST_STOP
+            slugs += (again,) if again else ()
+        if held not in ("", UNKNOWN) and not observations["budget"].failure:
+            slugs += budget_mistake(trials["budget"], observations["budget"])
+        if results["report"]:
+            slugs += report_mistakes({name: trials[name] for name in right}, observations, due, right, slugs)
         return self.verdict(results, mistakes=tuple(map(in_tokens, slugs)), failure=failure, remark=remark)

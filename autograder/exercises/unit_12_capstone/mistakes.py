@@ -129,12 +129,12 @@ add_mistake(
 )
 add_mistake(
     "tokens-with-padding",
-    "The tokens you report include padding, so tokens per second look better than they are.",
+    "Padding is counted in the tokens you report, so tokens per second look better than without it.",
     "Which targets are not tokens of the text?",
 )
 add_mistake(
     "tokens-of-last",
-    "The number of tokens you report is that of a single micro-batch of the window.",
+    "The tokens you report are counted in a single micro-batch of the window.",
     "A window has several micro-batches. How many tokens do they have together?",
 )
 add_mistake(

@@ -205,7 +205,8 @@ def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observa
     A run that does not stop must leave no file: ``left`` says whether it left none, if its config names one.
 
     Of a run that stops these are of the second call, with the weights and the history of the one that was ``stopped`` before
-    and the weights of the ``last`` one; ``steps`` and the number of a call say how many updates it made.
+    and the weights of the ``last`` one; ``steps`` and the number of a call say how many updates it made. ``left`` says whether
+    the last one had a file to go on from, and left it as it was or removed it.
     """
     trial = stage.trial
     if not trial.stops:
@@ -219,7 +220,8 @@ def observe_run_stage(function: Callable, stage: Stage, folder: Path) -> Observa
     left = () if stage.is_last else (found,)
     steps = {f"steps {stage.number}": seen.facts["steps"]}
     if stage.is_last:
-        steps |= {"left": path.is_file() and path.read_bytes() == content}
+        left_alone = path.read_bytes() == content if path.is_file() else not path.exists()
+        steps |= {"left": content is not None and left_alone}
     if stage.number == 1:
         facts = {name: value for name, value in seen.facts.items() if name != "steps"}
         return Observation(seen.tensors, facts | steps, left=left)
@@ -261,7 +263,7 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
     """
     runs: list[Run] = []
     passes: list[tuple[set[int], set[str]]] = []
-    peaks: list[int] = []
+    peaks: dict[bool, int] = {}
     first_peaks: list[int] = []
     rows: dict[int, list[Tensor]] = {}
     unmetered = live.pause if live else nullcontext
@@ -284,6 +286,10 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
                 if 0 < len(kept) <= FEW_STEPS and not torch.equal(kept[-1], flat_parameters(run.model).cpu()):
                     kept.clear()
 
+        def reach(*_: object) -> None:  # batches of other sizes may come before, to measure something
+            if live:
+                peaks.setdefault(config.micro_batch_size in lines, live.peak)
+
         def begin(*_: object) -> None:
             if not lines and len(kept) <= FEW_STEPS:
                 kept.clear()
@@ -292,13 +298,13 @@ def observe_one_call(function: Callable, config: Config, live: LiveBytes | None 
         run.model.register_forward_pre_hook(_Hook(begin), prepend=True)
         run.optimizer.register_step_post_hook(keep)
         if live:
-            run.model.register_forward_pre_hook(_Hook(lambda *_: peaks.append(live.peak) if not peaks else None))
+            run.model.register_forward_pre_hook(_Hook(reach))
 
     value = function(config.with_(watch=watch))
     facts: dict[str, Any] = {"built": len(runs), "steps": 0, "type": type(value).__name__}
     fewer = [_fewer(seen, run, config) for (_, seen), run in zip(passes, runs, strict=True)]
     facts |= {"lines": sorted(set().union(*(lines for lines, _ in passes)))[:MAX_SIZES], "fewer": sorted(set().union(*fewer))}
-    facts |= {"peak_before": peaks[0] if peaks else None, "peak_first": first_peaks[0] if first_peaks else None}
+    facts |= {"peak_before": peaks.get(True, peaks.get(False)), "peak_first": first_peaks[0] if first_peaks else None}
     if isinstance(value, History):
         facts["history"] = _lists(value)
     if not runs:

@@ -128,7 +128,7 @@ PROMISES = {
             Promise("go on", _GOING_ON, _STOPPING, "train_starts_over"),
             Promise("not trained again", _GOING_ON, _STOPPING, "train_trains_again"),
             Promise("loaded once", _GOING_ON, ("resume",), "train_loads_in_every_epoch"),
-            Promise("file stays", "Write the file only at a stop.", _STOPPING, "train_removes_the_file"),
+            Promise("at a stop", "Write the file only at a stop.", ("uneven", *_STOPPING), "train_overwrites_the_file"),
             Promise("no file", "Write the file only at a stop.", ("uneven",), "train_saves_without_a_stop"),
             Promise("stop", _STOP, _STOPPING, "train_never_stops"),
             Promise("write", _STOP, _STOPPING, "train_never_saves"),

@@ -100,8 +100,9 @@ class NameThoseTrainers(Exercise[CallTrial]):
         failed = any(seen.failure for seen in answered.values())
         if not failed and observations["probe"].facts.get("value") == names(trials["probe"].arguments[0]):
             return replace(verdict, mistakes=(), remark=EXACT_ONLY)
-        said = [name for seen in answered.values() for name in _as_list(seen.facts.get("value"))]
-        if len(said) > len(answered) and len(set(map(str, said))) == 1:
+        lists = {name: _as_list(seen.facts.get("value")) for name, seen in answered.items()}
+        every = all(len(lists[name]) == len(trial.arguments[0]) for name, trial in asked.items())
+        if every and len({str(name) for several in lists.values() for name in several}) == 1:
             return replace(verdict, mistakes=(mistake("one-name-for-all"),))
 
         # What is said of a function that does not read all of a fingerprint is said of all its names.

@@ -197,6 +197,16 @@ def budget_mistake(trial: RunTrial, seen: Observation) -> tuple[str, ...]:
 
 TRAINED_AGAIN = "After resuming, your run makes updates again that it had made before the stop."
 
+LAST_STOP = (
+    "The second of these stops is at the last update of the run. The next call makes the updates since the first stop again, "
+    "as if nothing had been written at the second."
+)
+
+OVERWRITTEN = (
+    "Once a resumed run has come to its end, config.checkpoint does not hold what it continued from. "
+    "Write the file only at a stop."
+)
+
 
 def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     """What is wrong with a run that was stopped and went on; empty if nothing is."""
@@ -230,7 +240,7 @@ def resume_message(trial: RunTrial, seen: Observation, due: Observation) -> str:
     due_steps = [end - begin for begin, end in pairwise((0, *trial.stops, trial.config.updates))]
     if any(seen.facts[f"steps {k}"] > steps for k, steps in enumerate(due_steps)):
         return TRAINED_AGAIN
-    return "" if seen.facts["left"] else "The file that your run continued from is gone afterwards, or holds something else."
+    return "" if seen.facts["left"] else OVERWRITTEN
 
 
 LEFT_A_FILE = "A run that is not asked to stop leaves a file behind."

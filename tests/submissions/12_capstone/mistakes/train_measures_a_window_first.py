@@ -1,4 +1,4 @@
-"""Removes the file once it is loaded."""
+"""Measures what a whole window needs, with the model that it trains."""
 
 import os
 from itertools import islice
@@ -6,22 +6,24 @@ from itertools import islice
 import torch
 from torch.nn.utils import clip_grad_norm_
 
+from gradaccum.capstone.budget import activation_bytes
 from gradaccum.capstone.model import token_loss
 from gradaccum.capstone.text import tokens_in
 
 EXERCISE = "train"
-MISTAKES = ()
-LOST = ("resume",)
+MISTAKES = ("budget-spent-before-training",)
+LOST = ("budget",)
 
 
 def train_window(run, window, max_norm):
     run.optimizer.zero_grad()
-    tokens, total = sum(tokens_in(y) for _, y in window), 0.0
+    tokens = sum(tokens_in(y) for _, y in window)
+    total = 0.0
     for x, y in window:
-        loss, weight = token_loss(run.model(x), y), tokens_in(y) / tokens
-        (loss * weight).backward()
-        total += loss.item() * weight
-    norm = clip_grad_norm_(run.model.parameters(), max_norm)
+        loss = token_loss(run.model(x), y) * tokens_in(y) / tokens
+        loss.backward()
+        total += loss.item()
+    norm = clip_grad_norm_(run.model.parameters(), max_norm).item()
     rate = run.optimizer.param_groups[0]["lr"]
     run.optimizer.step()
     run.scheduler.step()
@@ -29,20 +31,20 @@ def train_window(run, window, max_norm):
 
 
 def train(config):
-    run, seen = config.build(), 0
+    run = config.build()
+    activation_bytes(run.model, *config.longest_micro_batch(config.effective_batch))
     if config.checkpoint and os.path.exists(config.checkpoint):
         for name, state in torch.load(config.checkpoint).items():
             run.parts()[name].load_state_dict(state)
-        os.remove(config.checkpoint)
-    done = run.history.updates
+    done, number = run.history.updates, 0
     for epoch in range(config.epochs):
-        stream = iter(config.micro_batches(epoch))
+        stream = config.micro_batches(epoch)
         while window := list(islice(stream, config.accumulation_steps)):
-            seen += 1
-            if seen <= done:
+            number += 1
+            if number <= done:
                 continue
             train_window(run, window, config.max_norm)
             if run.history.updates == config.stop_after:
-                torch.save({name: part.state_dict() for name, part in run.parts().items()}, config.checkpoint)
+                torch.save({n: p.state_dict() for n, p in run.parts().items()}, config.checkpoint)
                 return run.history
     return run.history
