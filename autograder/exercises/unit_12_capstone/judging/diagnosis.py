@@ -65,6 +65,9 @@ DIVIDED_BY_N = Candidate(RIGHT._replace(weight="steps"), ("token-mean-of-means",
 """Two mistakes in one line: ``loss / N``."""
 
 
+EVERY_OVER_N = Candidate(MISTAKES["step-every"][0]._replace(weight="steps"), ("step-every",))
+"""The same line in a loop that updates after every micro-batch. Where all of them are clipped, it makes no difference."""
+
 UNDIVIDED = Candidate(MISTAKES["no-scale"][0], ("no-scale",))
 """Under AdamW, which hides a constant factor, it leaves the weights that :data:`DIVIDED_BY_N` leaves."""
 
@@ -118,7 +121,7 @@ def window_mistakes(trials: Mapping[str, WindowTrial], seen: Mapping[str, Observ
 def run_mistakes(trials: Mapping[str, RunTrial], seen: Mapping[str, Observation]) -> tuple[str, ...]:
     """What is wrong in a whole run: first what its updates do, then what it forgets when it goes on."""
     all_slugs = (*WEIGHTS, "tail-scale", *CLEARS, *CLIPS, *SCALED, *SCHEDULES, *LOOPS)
-    candidates = (DIVIDED_BY_N, *_with_pairs(WEIGHTS, (*CLIPS, *SCHEDULES, *LOOPS), all_slugs))
+    candidates = (DIVIDED_BY_N, EVERY_OVER_N, *_with_pairs(WEIGHTS, (*CLIPS, *SCHEDULES, *LOOPS), all_slugs))
     match = _first_with_weights(trials, seen, ("even", "uneven"), candidates, run_due)
     if match is None:
         return ("weights-unmoved",) if all(unmoved(seen[name], trials[name].config) for name in ("even", "uneven")) else ()

@@ -21,7 +21,7 @@ from autograder.exercises.unit_12_capstone.judging.references import (
     weights_like,
 )
 from autograder.exercises.unit_12_capstone.judging.reports import NUMBERS, History, Trials, same
-from autograder.exercises.unit_12_capstone.observing import RunTrial, WindowTrial
+from autograder.exercises.unit_12_capstone.observing import MAX_UPDATES, RunTrial, WindowTrial
 from autograder.judging.left_behind import MESSAGES
 from autograder.judging.number_relations import rows_in_words
 from autograder.judging.returned_kinds import returned_instead
@@ -62,10 +62,15 @@ SLIGHTLY = 0.99
 
 
 def movement_in_words(seen: Observation, due: Observation, config: Config) -> str:
-    """How far the first wrong update moves the weights, and which way, beside the one due; empty if that cannot be said."""
+    """How far the first wrong update moves the weights, and which way, beside the one due; empty if that cannot be said.
+
+    Weights in another dtype are rounded before an update moves them. So of those nothing else is said.
+    """
     update = first_difference(seen, due, config)
     if seen.failure or not update:
         return ""
+    if "dtypes" in seen.facts.get("fewer", ()):
+        return DIGITS["dtypes"]
     rows, wanted = seen.tensors["rows"], due.tensors["rows"]
     before = start_of(config).to(wanted) if update == 1 else wanted[update - 2]
     moved, right = rows[update - 1].to(wanted) - before, wanted[update - 1] - before
@@ -78,7 +83,9 @@ def movement_in_words(seen: Observation, due: Observation, config: Config) -> st
     if times == "1" and cosine > SAME_WAY:
         return f"Update {update} moves the weights almost, but not exactly, as it should."
     far = "as far as it should" if times == "1" else f"{times} times as far as it should"
-    return f"Update {update} moves the weights {far}, {way}."
+    other_number = len(rows) not in (len(wanted), MAX_UPDATES)
+    updates = f" Your run makes {counted(len(rows), 'update')} where {len(wanted)} are due." if other_number else ""
+    return f"Update {update} moves the weights {far}, {way}.{updates}"
 
 
 def run_message(seen: Observation, due: Observation, config: Config, whose: str = LARGE) -> str:
