@@ -339,7 +339,7 @@ class Train(Exercise):
         if TRAINED_AGAIN in results["resume"]:
             name = "resume" if results["resume"] == TRAINED_AGAIN else "leftover"
             again = repeated_mistake(trials[name], observations[name])
-            if name == "leftover" and again == "resume-second-stop-not-saved":  # which the second stop of the other run is
+            if name == "leftover" and again == "resume-second-stop-not-saved":  # the other run saves it
                 again, remark = "", remark or LAST_STOP
             slugs += (again,) if again else ()
         if held not in ("", UNKNOWN) and not observations["budget"].failure:
