@@ -129,6 +129,8 @@ ONE_REPORT = (
     "Your meter returns the same dictionary after each update, so each window writes over what the one before reported."
 )
 
+REPORT_AGAIN = "Your meter returns a dictionary again that it has returned before, where a new one is due."
+
 
 class RunMeter(Exercise):
     """``RunMeter(clock)`` with ``micro_batch(loss, samples)`` and ``update(lr) -> dict``: honest numbers for each update."""
@@ -176,7 +178,8 @@ class RunMeter(Exercise):
         messages, slugs, remark = report_messages(trials, observations)
         reports = [report for seen in observations.values() for report in seen.facts["reports"]]
         if all(isinstance(report, dict) for report in reports) and not all(seen.facts["new"] for seen in observations.values()):
-            slugs, remark = [], ONE_REPORT
+            one = all(seen.facts["written_over"] for seen in observations.values())
+            slugs, remark = ([], ONE_REPORT) if one else (slugs, REPORT_AGAIN)
         intact = all(seen.facts.get("intact") for seen in observations.values())
         results = {
             "loss": messages["loss"] or ("" if intact else "Your meter changes the losses that it is given."),
