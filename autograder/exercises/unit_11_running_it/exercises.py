@@ -17,6 +17,7 @@ from autograder.exercises.unit_11_running_it.judging.resuming import (
     NESTED,
     UNWRITTEN,
     forgotten,
+    leaves_alone,
     resumed_message,
     saving_message,
     start_message,
@@ -99,10 +100,12 @@ class LoadCheckpoint(Exercise):
             results["updates"] = at_once if seen.failure else said
         written = [name for name in looked_at if observations[name].facts.get("fresh") != []]
         # Where others wrote something, a run for which nothing was written does not tell what a checkpoint brings back.
-        slugs = [slug for name in written or looked_at for slug in forgotten(trials[name], observations[name])]
+        brought_back = any(not results[name] for name in ("epochs", "updates", "window"))
+        told_by = written or looked_at
+        nothing = not brought_back and all(leaves_alone(trials[name], observations[name]) for name in told_by)
+        slugs = [slug for name in told_by for slug in forgotten(trials[name], observations[name], nothing)]
         if "checkpoint-in-memory" in slugs:
             slugs = ["checkpoint-in-memory"]
-        brought_back = any(not results[name] for name in ("epochs", "updates", "window"))
         if not (results["start"] or brought_back) and {"checkpoint-in-memory", "nothing-restored"} & set(slugs):
             results["start"] = "This can be judged once a run that has a checkpoint is brought back from it."
         failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
