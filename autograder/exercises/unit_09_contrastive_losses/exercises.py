@@ -14,6 +14,7 @@ from autograder.contract.verdict import Part, Verdict
 from autograder.exercises.unit_09_contrastive_losses.judging.costs import judge_costs
 from autograder.exercises.unit_09_contrastive_losses.judging.loss_variants import name_gradients
 from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
+    NOTHING,
     adds_directions,
     in_words_of_windows,
     keeps_old_scale,
@@ -26,9 +27,11 @@ from autograder.exercises.unit_09_contrastive_losses.judging.messages import (
     towers_message,
 )
 from autograder.exercises.unit_09_contrastive_losses.judging.references import (
+    due,
     found_towers,
     holds_several_graphs,
     holds_the_window,
+    same_towers,
 )
 from autograder.exercises.unit_09_contrastive_losses.judging.special_inputs import needs_a_list, needs_equal_sizes
 from autograder.exercises.unit_09_contrastive_losses.observing import ContrastiveTrial
@@ -62,6 +65,24 @@ KEPT = {
     INFINITE: "If .grad holds infinity before the call",
 }
 """By trial, what is special about it. Other trials have the same without old gradients, or with others than infinity."""
+
+ONE_WINDOW = {
+    "encoders": "With {} micro-batches of equal size",
+    "ragged": "With ragged micro-batches",
+    "single": "With a single micro-batch and another logit_scale",
+    "clean": "Where .grad held something before the call",
+}
+"""By trial, in front of what is said of its window alone: in another one the gradient may have another direction and length."""
+
+
+def _first_wrong_in_words(trials: Mapping[str, ContrastiveTrial], observations: Mapping[str, Observation]) -> str:
+    """How far the encoders' gradient is from the one due in the first window of :data:`ONE_WINDOW` in which it is another."""
+    for name, case in ONE_WINDOW.items():
+        problem, message = trials[name].problem, towers_message(trials[name], observations[name])
+        found = None if observations[name].failure or message == NOTHING else found_towers(problem, observations[name])
+        if found and not same_towers(problem, found, due(problem).towers):
+            return f"{case.format(len(problem.sizes))}: {towers_in_words(problem, found)}"
+    return ""
 
 
 def _kept_message(case: str, trial: ContrastiveTrial, seen: Observation) -> str:
@@ -172,11 +193,7 @@ class AccumulateContrastive(Exercise):
             unnamed = {*others} <= {"stale-start"} and any(results[part] for part in ("encoders", "clean", "ragged"))
             later = (towers_message(trials[one], observations[one]) for one in trials if one != FIRST)
             spent = not towers_message(trials[FIRST], observations[FIRST]) and all(later)
-            remark = (ONLY_FIRST if spent else towers_in_words(problem, found)) if unnamed else ""
-            if remark and not (spent or results["encoders"]):
-                ragged = "With ragged micro-batches" if results["ragged"] else ""
-                held = "Where .grad held something before the call" if if_stale or not ragged else ""
-                remark = f"{ragged}{', ' if ragged and held else ''}{held.lower() if ragged else held}: {remark}"
+            remark = (ONLY_FIRST if spent else _first_wrong_in_words(trials, observations)) if unnamed else ""
             return self.verdict(results, mistakes=tuple(map(mistake, others)), failure=failure, remark=remark)
         variant, slugs = explained
         if not (results["loss"] and adds_directions(problem, seen)):

@@ -17,6 +17,7 @@ from autograder.exercises.unit_11_running_it.judging.resuming import (
     NESTED,
     UNWRITTEN,
     forgotten,
+    leaves_alone,
     resumed_message,
     saving_message,
     start_message,
@@ -99,10 +100,12 @@ class LoadCheckpoint(Exercise):
             results["updates"] = at_once if seen.failure else said
         written = [name for name in looked_at if observations[name].facts.get("fresh") != []]
         # Where others wrote something, a run for which nothing was written does not tell what a checkpoint brings back.
-        slugs = [slug for name in written or looked_at for slug in forgotten(trials[name], observations[name])]
+        brought_back = any(not results[name] for name in ("epochs", "updates", "window"))
+        told_by = written or looked_at
+        nothing = not brought_back and all(leaves_alone(trials[name], observations[name]) for name in told_by)
+        slugs = [slug for name in told_by for slug in forgotten(trials[name], observations[name], nothing)]
         if "checkpoint-in-memory" in slugs:
             slugs = ["checkpoint-in-memory"]
-        brought_back = any(not results[name] for name in ("epochs", "updates", "window"))
         if not (results["start"] or brought_back) and {"checkpoint-in-memory", "nothing-restored"} & set(slugs):
             results["start"] = "This can be judged once a run that has a checkpoint is brought back from it."
         failures = {name: seen.failure for name, seen in observations.items() if seen.failure}
@@ -128,6 +131,8 @@ class LoadCheckpoint(Exercise):
 ONE_REPORT = (
     "Your meter returns the same dictionary after each update, so each window writes over what the one before reported."
 )
+
+REPORT_AGAIN = "Your meter returns a dictionary again that it has returned before, where a new one is due."
 
 
 class RunMeter(Exercise):
@@ -176,7 +181,8 @@ class RunMeter(Exercise):
         messages, slugs, remark = report_messages(trials, observations)
         reports = [report for seen in observations.values() for report in seen.facts["reports"]]
         if all(isinstance(report, dict) for report in reports) and not all(seen.facts["new"] for seen in observations.values()):
-            slugs, remark = [], ONE_REPORT
+            one = all(seen.facts["written_over"] for seen in observations.values())
+            slugs, remark = ([], ONE_REPORT) if one else (slugs, REPORT_AGAIN)
         intact = all(seen.facts.get("intact") for seen in observations.values())
         results = {
             "loss": messages["loss"] or ("" if intact else "Your meter changes the losses that it is given."),

@@ -5,7 +5,11 @@ from __future__ import annotations
 from gradaccum.diagnosis.catalogue import add_mistake
 
 for _slug, _what, _hint in (
-    ("model", "parameters are", "The same script builds the run again. Which weights does it then start with?"),
+    (
+        "model",
+        "parameters are",
+        "The same script builds the run again. Which weights does it start with? If they come back, is it to the last bit?",
+    ),
     ("optimizer", "optimizer's state is", "What does AdamW know after ten updates that it does not know before the first?"),
     ("schedule", "schedule's place is", "Which rate should the first update after the pause use, and what knows it?"),
     (
@@ -52,8 +56,8 @@ add_mistake(
 )
 add_mistake(
     "older-checkpoint-loaded",
-    "The folder changes after the last update before a kill, and yet the run that load_checkpoint brings back stands at an "
-    "earlier one.",
+    "After the last update before a kill the folder holds something new, and yet the run that load_checkpoint leaves stands at "
+    "an earlier place.",
     "Print run.position when you save and when you load. Does load read the file that you wrote last? If there are several: in "
     "which order do you look at …8 and …12?",
 )
@@ -70,7 +74,8 @@ add_mistake(
 )
 add_mistake(
     "state-in-place-of-object",
-    "After loading, an object of the run has been replaced by something else, such as its own state, and the run cannot go on.",
+    "After loading, an object of the run has been replaced by something else, such as its own state, and a run that needs it "
+    "cannot go on.",
     "The fresh run has all its objects. How does a state get into an object that already exists?",
 )
 add_mistake(

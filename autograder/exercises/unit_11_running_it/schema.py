@@ -50,7 +50,7 @@ def meter_schema(trial: MeterTrial) -> Schema:
     """A report for each window, of whatever the student's meter returned, and counts."""
     reports = ListOf(Plain(), len(trial.windows))
     facts: dict[str, Fact] = {"reports": reports, "kept": Whole(0, MAX_ENTRIES), "clock_asked": Whole()}
-    return Schema((Form(facts=facts | {"intact": Truth(), "new": Truth()}),))
+    return Schema((Form(facts=facts | {"intact": Truth(), "new": Truth(), "written_over": Truth()}),))
 
 
 SCHEMAS = {"load_checkpoint": resume_schema, "RunMeter": meter_schema, "plan_run": call_schema}

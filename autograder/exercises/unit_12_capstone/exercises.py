@@ -113,11 +113,11 @@ class PickMicroBatchSize(Exercise):
             "largest 3": trial(42, 1, 0),
             "largest 4": trial(18, -1, 0, longest=20),  # nor what was measured of another text
             "largest 5": of_size(36, 6, 0),  # the root of a square is a divisor without a partner
-            "refuse": trial(30, -1, -1),
+            "refuse": trial(30, -1, -1, width=32),  # one line needs more than the line through several says
         }
 
     def judge(self, trials: Mapping[str, CallTrial], observations: Mapping[str, Observation]) -> Verdict:
-        refusal = "A budget too small for the longest line raises no ValueError."
+        refusal = "The longest line alone needs one byte more than the budget, and your function raises no ValueError."
         part_of = lambda name: name.split()[0]  # noqa: E731
         seen = {name: in_integers(one) for name, one in observations.items()}
         verdict = judge_calls(self, trials, seen, part_of, largest, {}, size_message, refusal=refusal)

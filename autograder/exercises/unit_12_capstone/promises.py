@@ -33,6 +33,7 @@ PROMISES = {
             Promise("worst case", _WORST, (*_FITS, *_LARGEST, "refuse"), "pick_measures_the_first"),
             Promise("every epoch", _WORST, ("fits 2", "fits 3"), "pick_measures_an_epoch"),
             Promise("measured", "measured with `activation_bytes`.", ("fits 3",), "pick_extrapolates"),
+            Promise("one line", "measured with `activation_bytes`.", ("refuse",), "pick_extrapolates_from_two"),
             Promise(
                 "own size",
                 "The current value of `config.micro_batch_size` does not matter.",

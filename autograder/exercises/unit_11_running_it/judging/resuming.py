@@ -37,11 +37,13 @@ SAID = {
 
 TRAINED_WHILE_LOADING = "Your load_checkpoint itself trains again on micro-batches whose updates had been made before the kill."
 
-NESTED = "You make a folder beside the checkpoint. Only files in the folder of the checkpoint itself are left."
+NESTED = "You make a folder in the folder of path. Only files that lie in the folder of path itself are left."
 
 UNWRITTEN = (
     "In the run tried, your save_checkpoint puts nothing into the folder of path. Only what is there is left after a kill."
 )
+
+TRAINS_ON = "Your load_checkpoint itself trains, and the resumed run has less left to do than it should."
 
 CHANGED_WITHOUT = "There is no checkpoint yet, and still the run is not the same after load_checkpoint as before."
 
@@ -95,7 +97,8 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
         if losses is None or losses.dim() != 1:
             return "There is nothing to see of a resumed run."
         if len(losses) < trial.problem.total - kill:
-            return "A resumed run leaves out micro-batches that had not been trained on before the kill."
+            left_out = "A resumed run leaves out micro-batches that had not been trained on before the kill."
+            return TRAINS_ON if _trains_on(trial, seen, k) else left_out
         if len(losses) > left:
             return "A resumed run trains again on micro-batches whose updates had been made before the kill."
         rest = due.losses[len(due.losses) - len(losses) :]
@@ -104,6 +107,14 @@ def resumed_message(trial: ResumeTrial, seen: Observation) -> str:
         if (seen.facts.get("again") or {k: kill})[k] < boundary(trial, kill):
             return TRAINED_WHILE_LOADING
     return ""
+
+
+def _trains_on(trial: ResumeTrial, seen: Observation, k: int) -> bool:
+    """Whether loading itself trains, and less is left for a resumed run than there was when it was killed."""
+    losses, again, total = seen.tensors.get(f"losses {k}"), seen.facts.get("again"), trial.problem.total
+    if losses is None or again is None:
+        return False
+    return len(losses) < total - trial.kills[k] and bool(again[k] < total)
 
 
 def start_message(trial: ResumeTrial, seen: Observation, said: str) -> str:
@@ -148,8 +159,19 @@ def _same(found: Tensor | None, due: Tensor) -> bool:
     return found is not None and found.dtype == due.dtype and found.shape == due.shape and torch.equal(found, due)
 
 
-def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
-    """Slugs for the pieces that were not as they were when the checkpoint was due, at any of the kills."""
+def leaves_alone(trial: ResumeTrial, seen: Observation) -> bool:
+    """Whether loading leaves each of the runs as it was built."""
+    return all(report == uninterrupted(trial).pieces[0] for report in seen.facts.get("pieces") or ())
+
+
+def forgotten(trial: ResumeTrial, seen: Observation, nothing: bool = True) -> list[str]:
+    """Slugs for the pieces that were not as they were when the checkpoint was due, at any of the kills.
+
+    Args:
+        trial: what was tried.
+        seen: what was observed of it.
+        nothing: whether loading changes nothing in other trials, either.
+    """
     if is_in_memory(seen):
         return ["checkpoint-in-memory"]
     if seen.failure:
@@ -160,10 +182,12 @@ def forgotten(trial: ResumeTrial, seen: Observation) -> list[str]:
     reports = seen.facts.get("pieces")
     if not isinstance(reports, list) or len(reports) != len(trial.kills) or not all(isinstance(r, dict) for r in reports):
         return []
-    if all(report == due[0] for report in reports) and any(due[boundary(trial, kill)] != due[0] for kill in trial.kills):
+    if nothing and leaves_alone(trial, seen) and any(due[boundary(trial, kill)] != due[0] for kill in trial.kills):
         return ["nothing-restored"]
     written = seen.facts.get("fresh") or []
-    for kill, report in zip(trial.kills, reports, strict=True):
+    for k, (kill, report) in enumerate(zip(trial.kills, reports, strict=True)):
+        if _trains_on(trial, seen, k):  # its pieces have gone on
+            continue
         place, wrong = _read_off(trial, kill, report, written)
         if trial.problem.is_open(place):
             slugs += ["mid-window-checkpoint"] * (report.get(GRADIENTS) != due[place][GRADIENTS])

@@ -50,9 +50,10 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
     """Let time pass, tell the meter about micro-batches and updates, and return its reports.
 
     ``kept`` counts the graphs of micro-batches that are still alive when their window is over, ``clock_asked`` how often the
-    meter read the clock, ``intact`` says whether it left the losses as they were, and ``new`` whether each report is an object
-    of its own. Another meter is there, whose clock shows another time and which is told something else. Variables of the
-    environment say that the process is one of eight ranks.
+    meter read the clock, ``intact`` says whether it left the losses as they were, ``new`` whether each report is an object of
+    its own, and ``written_over`` whether all are one, which says something else in the end than when it was returned. Another
+    meter is there, whose clock shows another time and which is told something else. Variables of the environment say that the
+    process is one of eight ranks.
     """
     with mock.patch.dict(os.environ, RANKS):
         return _observe(make, trial)
@@ -61,6 +62,7 @@ def observe_meter(make: Callable, trial: MeterTrial) -> Observation:
 def _observe(make: Callable, trial: MeterTrial) -> Observation:
     now, kept, asked, intact = trial.start, 0, 0, True
     reports: list[object] = []
+    at_once: list[Any] = []
 
     def clock() -> float:
         nonlocal asked
@@ -83,14 +85,17 @@ def _observe(make: Callable, trial: MeterTrial) -> Observation:
             del loss, of
         now += update_takes
         reports.append(meter.update(rate))
+        at_once.append(_plain(reports[-1]))
         kept += sum(graph() is not None for graph in graphs)
-    new = len(set(map(id, reports))) == len(reports)
+    objects = len(set(map(id, reports)))
+    in_the_end = [_plain(report) for report in reports]
     facts = {
-        "reports": [_plain(report) for report in reports],
+        "reports": in_the_end,
         "kept": kept,
         "clock_asked": asked,
         "intact": intact,
-        "new": new,
+        "new": objects == len(reports),
+        "written_over": objects == 1 and repr(in_the_end) != repr(at_once),  # NaN is not NaN, but is written like it
     }
     return Observation(facts=facts)
 

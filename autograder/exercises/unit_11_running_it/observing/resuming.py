@@ -79,9 +79,10 @@ def observe_resume(load_checkpoint: Callable, stage: Stage, folder: Path) -> Obs
 
     What is saved and what is loaded are two stages, and files are all that the second one has of the first. Observed are the
     parameters at the last kill, those at the end of each resumed run and its losses; also, for naming mistakes, after which
-    micro-batches files changed, whether there are folders in the folder, and the state of each piece: at the last kill, after
-    loading there, and after loading later, when it also counts whether the model is in training mode, whether the schedule is
-    that of the optimizer, and after how many micro-batches the earliest comes on which loading itself trains.
+    micro-batches there was a new file or another content, whether there are folders in the folder, and the state of each piece:
+    at the last kill, after loading there, and after loading later, when it also counts whether the model is in training mode,
+    whether the schedule is that of the optimizer, and after how many micro-batches the earliest comes on which loading itself
+    trains.
     """
     save_checkpoint = partner(load_checkpoint, "save_checkpoint")
     if save_checkpoint is None:
@@ -115,9 +116,10 @@ def _observe_saving(save_checkpoint: Callable, load_checkpoint: Callable, stage:
 def _saved(
     save_checkpoint: Callable, trial: ResumeTrial, folder: Path, run: Run, there: Folder
 ) -> tuple[list[Folder], list[int]]:
-    """Train and save until the last kill; return the files at each kill, and after which micro-batches files changed.
+    """Train and save until the last kill; return the files at each kill, and after which micro-batches there was a new one.
 
-    The files that are there already keep their order, which is that of their age.
+    One with another content is new, too; where files are only removed, none is. The files that are there already keep their
+    order, which is that of their age.
     """
     path = str(folder / CHECKPOINT)
     fresh: list[int] = []
@@ -133,7 +135,7 @@ def _saved(
         else:
             save_checkpoint(path, run)
         before, now = now, read_folder(folder, now)
-        fresh += [done] * (now != before)
+        fresh += [done] * any(before.get(name) != file for name, file in now.items())
         show_age(folder, now)
         disks += [now] * (0 if trial.while_saving else kills)
     disks += [now] * (len(trial.kills) - len(disks))  # kills that came before the place a run says it was resumed at
