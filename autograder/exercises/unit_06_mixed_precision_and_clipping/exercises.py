@@ -238,7 +238,8 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             changes: dict[str, Any] = {"skewed": True, "gated": True, "momentum": 0.5, **of_problem}
             problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **changes)
             norms = large_batch_gradients(problem).norm(dim=1)
-            scale = scale or 2.0 ** chance.randint(6, 10)
+            # Small enough for the gradients of sums over samples, too, which a function may divide only once they are unscaled.
+            scale = scale or 2.0 ** chance.randint(5, 6)
             return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
 
         epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
@@ -251,7 +252,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "no accumulation": trial(
                 7, [2] * 3, of_problem={"accumulation_steps": 1, "outputs": 1, "stale": True}, scale=1.0, growth_interval=2
             ),
-            "cut": trial(8, [2] * n, of_problem={"coupled": True}),
+            "cut": trial(8, [2] * n, of_problem={"coupled": True}, scale=8.0),  # whose gradients are longer
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True, scale=USUAL_SCALE, growth_interval=1),
             "usual scale": trial(10, [2] * n, telling=True, scale=USUAL_SCALE),
             "cancelling": trial(11, [2] * 4, precision="bfloat16", of_problem=whole_windows, cancelling=True),

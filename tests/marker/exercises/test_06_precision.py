@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from runpy import run_path
+
 import pytest
 import torch
-from samples import SAMPLES, mark_once
+from samples import ANSWERS, SAMPLES, mark_once
 
 from autograder.exercises import all_exercises, observers_of
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import play
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import LOOP_MISTAKES
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import CountingScaler
-from autograder.marking.in_process import mark_function
+from autograder.marking.in_process import mark_function, trials_of
 from autograder.showing.verdict_html import as_text
 from gradaccum.loops.precision import AMP, CLIPPING
 
@@ -58,6 +60,42 @@ def test_thresholds_bind_or_idle_as_a_part_says(exercise):
             for norm in row
         ]
         assert any(norm > trials[name].max_norm for norm in norms) == binding[name], name
+
+
+SUMS_FIRST = run_path(str(ANSWERS / "unit_06_mixed_precision_and_clipping/answers/train_epoch_amp.py"))["train_epoch_amp"]
+"""A right loop whose gradients are as large as any: it adds up those of sums over samples and divides what is unscaled."""
+
+
+def largest_gradient(trial) -> float:
+    """The largest number among the scaled gradients that it computes on a trial, those of a broken micro-batch left out."""
+    largest = 0.0
+
+    def note(gradient):
+        nonlocal largest
+        if trial.broken is None or gradient.isfinite().all():
+            largest = max(largest, float(gradient.abs().max()))
+
+    def watch(layer, inputs, out):
+        out.register_hook(note)
+
+    def loop(model, *arguments):
+        for parameter in model.parameters():
+            parameter.register_hook(note)
+        for layer in model.modules():
+            layer.register_forward_hook(watch)
+        return SUMS_FIRST(model, *arguments)
+
+    observers_of("06_mixed_precision_and_clipping")["train_epoch_amp"](loop, trial)
+    return largest
+
+
+def test_no_gradient_of_a_right_loop_comes_near_what_float16_can_hold():
+    """Else the scaler would skip its window. Over 300 seeds the largest has a tenth of it, or less."""
+    exercise = all_exercises()["train_epoch_amp"]
+    for seed in range(2**63, 2**63 + 20):
+        trials = trials_of(exercise, seed)
+        largest = {name: largest_gradient(trial) for name, trial in trials.items() if trial.precision == "float16"}
+        assert max(largest.values()) < torch.finfo(torch.float16).max / 8, (seed, largest)
 
 
 def test_a_scaler_counts_what_it_is_asked_for():
