@@ -263,9 +263,10 @@ def _cut_off(facts: dict[str, Any]) -> tuple[str, ...]:
 def _with_evidence(slugs: tuple[str, ...], facts: dict[str, Any], micro_batches: int) -> tuple[str, ...]:
     """The slugs, corrected by what else was seen: a gradient that never existed looks like one that was cleared."""
     backwards = facts["backwards"]
-    if facts["forwards_without_grad"] and facts["forwards_with_grad"] < micro_batches:
+    updates = len(facts["update_epochs"])
+    if facts["forwards_without_grad"] and facts["forwards_with_grad"] <= updates < micro_batches:
         other = "grad-disabled"
-    elif facts["forwards_in_graph"] and backwards <= len(facts["update_epochs"]) < micro_batches:
+    elif facts["forwards_in_graph"] and backwards <= updates < micro_batches:
         other = "detached"
     else:
         return slugs

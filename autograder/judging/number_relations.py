@@ -46,7 +46,8 @@ def relation(found: Numbers, due: Numbers, each: str = "Each of your numbers", t
     if not (_comparable(found, due) and len(set(due)) > 1) or _all_same(found, due, tolerance):
         return ""
     if len(found) > 2 and _all_same(found, [found[0]] * len(found), tolerance):
-        return f"{each} is {found[0]:g}, although different ones are due."
+        number = f"{found[0]:g}" if _all_same(found, [found[0]] * len(found), ROUND) else _in_common(found)
+        return f"{each} is {number}, although different ones are due."
     for words, made in _transformed(found, due):
         if _all_same(found, made, tolerance):
             return f"{each} is {words}."
@@ -176,7 +177,7 @@ def _transformed(found: Numbers, due: Numbers) -> Iterator[tuple[str, Numbers]]:
     yield "the one that is due with the other sign", [-d for d in due]
     if len(due) > 2 and due[0] and all(due):
         factor = found[0] / due[0]
-        yield f"{_factor(factor)} the one that is due", [factor * d for d in due]
+        yield f"{_factors([f / d for f, d in zip(found, due, strict=True)])} the one that is due", [factor * d for d in due]
     if len(due) > 2:
         more = found[0] - due[0]
         words = f"{_in_common([f - d for f, d in zip(found, due, strict=True)])} {'more' if more > 0 else 'less'}"
@@ -293,6 +294,14 @@ def _all_same(found: Numbers, others: Numbers, tolerance: float) -> bool:
 
 def _differ_by(found: float, due: float) -> float:
     return abs(found - due) / abs(due) if due else math.inf if found else 0.0
+
+
+def _factors(factors: Sequence[float]) -> str:
+    """The same for several factors, which may differ a little."""
+    if _all_same(factors, [factors[0]] * len(factors), ROUND):
+        return _factor(factors[0])
+    least, most = (f"{factor:.3g}" for factor in (min(factors), max(factors)))
+    return f"{f'about {least}' if least == most else f'{least} to {most}'} times"
 
 
 def _factor(factor: float) -> str:

@@ -155,7 +155,8 @@ add_mistake(
 add_mistake(
     "one-big-batch",
     "As much memory is in use at once as the graph of much or all of a window takes, where that of one micro-batch is enough.",
-    "How many micro-batches are in memory at once? How many does a single backward pass need?",
+    "What is in memory at once: several micro-batches, their graphs, a gradient for each of them? How much of it does a single "
+    "backward pass need?",
 )
 add_mistake(
     "grad-disabled",

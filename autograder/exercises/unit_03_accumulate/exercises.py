@@ -92,10 +92,6 @@ class AccumulateGradient(Exercise[LoopTrial]):
 
     def judge(self, trials: Mapping[str, LoopTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {part.name: gradient_message(trials[part.name], observations[part.name]) for part in self.parts}
-        for name, what in SPECIAL.items():
-            message = gradient_message(trials[name], observations[name])
-            if message and not any(results.values()):
-                results["clean"] = f"{what}: {message}"
         failure = first_failure(observations)
         if failed := observations["ragged memory"].failure:
             results["memory"] = results["memory"] or failed.message
@@ -105,6 +101,10 @@ class AccumulateGradient(Exercise[LoopTrial]):
         several = several or results["memory"] == JOINED
         if results["memory"] == WRONG_GRADIENT and not any(results[name] for name in ("equal", "ragged", "clean")):
             results["memory"] = SEVERAL_GRAPHS if several else CUT_OTHERWISE
+        for name, what in SPECIAL.items():
+            message = gradient_message(trials[name], observations[name])
+            if message and not (results["equal"] or results["clean"]):
+                results["clean"] = f"{what}: {message}"
         if not any(results[name] for name in ("equal", "ragged", "clean")):
             return self.verdict(results, mistakes=_named(("one-big-batch",) * several), failure=failure)
         elsewhere = [(trials[name], observations[name]) for name in ("equal", "ragged")]
@@ -131,7 +131,7 @@ SPECIAL = {
     "overflowed": "If .grad holds infinity before the call",
     "single": "For a single micro-batch, where .grad holds something before the call",
 }
-"""Trials that matter if the others are right, with something in ``.grad``, and what is special there."""
+"""Trials that matter if equal micro-batches are right otherwise, with something in ``.grad``, and what is special there."""
 
 OF_WINDOWS = {"off-by-one-early", "off-by-one-late", "tail-dropped", "tail-stale", "tail-scale", "short-epoch-no-step"}
 """Mistakes that a function without windows cannot make, though its gradient may look like theirs."""

@@ -281,7 +281,7 @@ class NameThatLoop(Exercise[None]):
 
 
 def _has_a_name_twice(answers: dict[str, str]) -> bool:
-    names = [slug for slug in answers.values() if slug in CANDIDATES]
+    names = [slug for letter, slug in answers.items() if letter in PUZZLE and slug in CANDIDATES]
     return len(set(names)) < len(names)
 
 

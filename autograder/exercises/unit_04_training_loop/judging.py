@@ -91,6 +91,9 @@ def overflow_message(trial: LoopTrial, seen: Observation, *, also_moves: bool) -
     return groups_in_words(trial, seen) or f"{missed} {updates_in_epochs(trial, seen)}".strip()
 
 
+LATE = "Some micro-batches of a window go through the model only after its update."
+
+
 def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
     """What is wrong with how a loop cut a window into forwards; its problem is coupled and has one window.
 
@@ -101,7 +104,9 @@ def cut_message(trial: LoopTrial, seen: Observation, joined: int = 1) -> str:
     said = forwards_message(trial.problem, window_gradient(trial.problem, seen), joined)
     if said in ("", JOINED):
         return said
-    return updates_in_epochs(trial, seen) or said  # of a window that was cut in two, forwards tell nothing
+    if words := updates_in_epochs(trial, seen):  # of a window that was cut in two, forwards tell nothing
+        return words
+    return LATE if seen.facts["seen_at_first_update"] < seen.facts["micro_batches_seen"] else said
 
 
 def losses_message(trial: LoopTrial, seen: Observation) -> tuple[str, tuple[str, ...]]:

@@ -29,6 +29,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_m
     NOT_FINITE,
     RIGHT_IF_FEW,
     cancelling_message,
+    decimals_message,
     digits_message,
     evaluation_message,
     how_computed,
@@ -57,6 +58,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     on_both_sides,
     parameters_message,
     squared_norms,
+    unless_failed,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp, replay_clipped
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.scaler_refusals import mistakes_before_refusal
@@ -80,6 +82,8 @@ from gradaccum.loops.precision import amp, clipped
 from gradaccum.problems import Problem, best_dtype
 
 UNIT = "06_mixed_precision_and_clipping"
+
+RAGGED_BELOW = "Where windows are ragged and their norm is below the threshold"
 
 IDLE_THERE = " No norm reaches max_norm there, so nothing has to be clipped."
 
@@ -130,7 +134,7 @@ class TrainEpochClipped(Exercise[ClipTrial]):
             "no accumulation": trial(6, [size] * 3, share=IDLE, accumulation_steps=1, dtype="float32", outputs=1, stale=True),
             "cut": trial(7, [2] * n, share=IDLE, coupled=True),
             "norms": next(filter(_shrinks, several)),
-            "both sides": on_both_sides(trial(8, [size] * (6 * n), share=IDLE, frozen=True)),
+            "both sides": on_both_sides(trial(8, 2 * (uneven[0] + uneven[1] + uneven[2]), share=IDLE, frozen=True)),
             "overflowed": trial(9, [size] * n, share=IDLE, overflowed=True),
             "leftover": trial(5, [*uneven[1], *uneven[2][:left]], share=BINDING),
             "bound alone": trial(10, [4] * 6, share=BINDING, accumulation_steps=1),
@@ -146,14 +150,15 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         whole = not (results["bound"] or results["idle"])
         joined = False
         if whole:
-            results["bound"] = LEFTOVER_NOT_CLIPPED if said["leftover"] else ""
+            results["bound"] = unless_failed(observations["leftover"], LEFTOVER_NOT_CLIPPED, said["leftover"])
             results["bound"] = results["bound"] or for_one(said["bound alone"])
             results["bound"] = results["bound"] or mixed_message(observations["both sides"], due["both sides"])
             results["idle"], joined = cut_message(
                 partial(replay_clipped, clipped), trials["cut"], observations["cut"], CLIP_TOLERANCE
             )
             kept = kept_message(observations["idle"]) or kept_message(observations["no accumulation"], MODEL)
-            results["idle"] = results["idle"] or kept or (said["overflowed"] and AFTER_INFINITY)
+            infinite = unless_failed(observations["overflowed"], AFTER_INFINITY, said["overflowed"])
+            results["idle"] = results["idle"] or kept or infinite
             results["norms"] = results["norms"] or norms["idle"] or norms["bound"]
             results["norms"] = results["norms"] or ("" if said["bound alone"] else for_one(norms["bound alone"]))
             results["norms"] = results["norms"] or in_special(CLIPPED_FOR_ONE, norms["no accumulation"])
@@ -165,11 +170,13 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         reported = ("norm-after-clip",) if after else ()
         if results["norms"] and not seen.failure and squared_norms(seen, due["norms"]):
             reported = ("norm-squared",)
-        if whole and not said["leftover"]:
-            slugs = ("one-big-batch",) * joined + reported
-            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure)
         found = diagnose(trials["probe"].loop, observations["probe"])  # an idle threshold leaves a loop linear
         slugs = found.slugs
+        if whole and not said["leftover"]:
+            mixed = mixed_message(observations["both sides"], due["both sides"])  # which a ragged window may be that is idle
+            slugs = (slugs if mixed else ()) + ("one-big-batch",) * joined + reported
+            remark = in_special(RAGGED_BELOW, found.remark) if mixed and not slugs else ""
+            return self.verdict(results, mistakes=tuple(map(mistake, slugs)), failure=failure, remark=remark)
         lengthened = results["idle"] and not failure and always_clipped(observations["probe"], due["probe"], trials["probe"])
         # What else is wrong where the threshold is idle is not clipping, and may well be all that is wrong elsewhere.
         clipping = bool(found.slugs or not found.remark or lengthened)
@@ -188,8 +195,8 @@ class TrainEpochClipped(Exercise[ClipTrial]):
         if results["bound"] and results["idle"] and not (slugs or failure):
             slugs = two_mistakes({trials[name]: observations[name] for name in ("bound", "idle")})
         remark = found.remark + (IDLE_THERE if found.remark.startswith("Update ") else "")
-        if remark and not results["idle"]:  # where there is one group
-            remark = f"Where the optimizer has two parameter groups: {remark}"
+        if remark and not results["idle"]:  # where there is one group, and sizes are equal
+            remark = f"Where micro-batches are ragged and the optimizer has two parameter groups: {remark}"
         bound = observations["bound"]
         # A loop that makes no update at all is told so, and nothing about clipping; nor is one that has used up the stream.
         stepped = any(observations[name].facts.get("update_epochs") for name in ("bound", "probe"))
@@ -238,7 +245,8 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             changes: dict[str, Any] = {"skewed": True, "gated": True, "momentum": 0.5, **of_problem}
             problem = basics.with_(seed=seed + offset, epochs=tuple(map(tuple, epochs)), **changes)
             norms = large_batch_gradients(problem).norm(dim=1)
-            scale = scale or 2.0 ** chance.randint(6, 10)
+            # Small enough for the gradients of sums over samples, too, which a function may divide only once they are unscaled.
+            scale = scale or 2.0 ** chance.randint(5, 6)
             return AmpTrial(LoopTrial(problem), precision, scale, float(share * norms.min()), **options)
 
         epochs = ([*uneven, *[2] * (n - 1)], [2] * n)
@@ -251,7 +259,7 @@ class TrainEpochAmp(Exercise[AmpTrial]):
             "no accumulation": trial(
                 7, [2] * 3, of_problem={"accumulation_steps": 1, "outputs": 1, "stale": True}, scale=1.0, growth_interval=2
             ),
-            "cut": trial(8, [2] * n, of_problem={"coupled": True}),
+            "cut": trial(8, [2] * n, of_problem={"coupled": True}, scale=8.0),  # whose gradients are longer
             "telling": trial(9, [2] * n, precision="bfloat16", telling=True, scale=USUAL_SCALE, growth_interval=1),
             "usual scale": trial(10, [2] * n, telling=True, scale=USUAL_SCALE),
             "cancelling": trial(11, [2] * 4, precision="bfloat16", of_problem=whole_windows, cancelling=True),
@@ -334,7 +342,9 @@ class AccumulateInFloat32(Exercise[Float32SumTrial]):
             if left != LOST_IN_SUMS:  # which may come from the mistake that has cost points already
                 results["sums"] = results["sums"] or left
         else:
-            message, slugs = how_computed(trials["telling"], observations["telling"])
+            message, slugs = decimals_message(observations["sums"]), ()
+            if not message:  # decimals may be too few for the other trials, whose gradients are shorter
+                message, slugs = how_computed(trials["telling"], observations["telling"])
             results["model"] = results["model"] or message
             if not message:  # forwards of another model cancel otherwise
                 results["sums"] = left

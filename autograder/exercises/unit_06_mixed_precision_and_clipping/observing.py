@@ -128,6 +128,8 @@ def observe_float32_sums(function: Callable, trial: Float32SumTrial) -> Observat
     if not isinstance(value, Mapping):
         return Observation(facts={"type": type(value).__name__})
     tensors = {str(name): t.detach().cpu() for name, t in value.items() if isinstance(t, Tensor)}
+    if tensors:  # then a key that is no parameter's name is one too many, whatever it is given
+        tensors |= {str(name): torch.zeros(()) for name in value if name not in before and str(name) not in tensors}
     after = dict(model.named_parameters())
     kept = after.keys() == before.keys() and all(
         after[name].dtype == torch.bfloat16 and torch.equal(before[name], after[name]) for name in before

@@ -53,7 +53,9 @@ PROMISES = {
                 "clip_nothing_returned",
             ),
             Promise("each norm", "one for each window, before clipping.", ("norms", "idle"), "clip_norms_of_full_windows"),
-            Promise("ragged", "full windows of ragged", ("bound", "leftover", "norms", "probe"), "clip_mean_of_means"),
+            Promise(
+                "ragged", "full windows of ragged", ("bound", "both sides", "leftover", "norms", "probe"), "clip_mean_of_means"
+            ),
             Promise("leftover", "the last window may be shorter", ("idle", "leftover", "norms", "probe"), "clip_tail_dropped"),
             Promise(
                 "clipped leftover", "this one is also tested with a leftover window", ("leftover",), "clip_full_windows_only"

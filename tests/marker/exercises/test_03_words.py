@@ -13,6 +13,7 @@ SAID = {
     "returns_after_the_first": "Micro-batches 2 to 5 are not in .grad.",
     "fills_what_is_unused": "The .grad of a parameter that no loss depends on is neither None nor zero after the call.",
     "stale_gradient_of_unused": "is neither None nor zero after the call. It held something before the call, too.",
+    "mean_of_means_and_clears_by_multiplying": "If .grad holds infinity before the call: What is in .grad is not",
     "clips_the_gradient": "No gradient is longer than 0.1: longer ones",
     "zero_every": "Only the last micro-batch of each call is in .grad",
     "sum_form_lr_64_at_most": "Each of your numbers is the one that is due for a second argument that is never more than 64.",

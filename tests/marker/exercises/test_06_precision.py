@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from runpy import run_path
+
 import pytest
 import torch
-from samples import SAMPLES, mark_once
+from samples import ANSWERS, SAMPLES, mark_once
 
 from autograder.exercises import all_exercises, observers_of
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_loops import play
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.clipping_variants import LOOP_MISTAKES
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.float32_sums import float32_sums
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import CountingScaler
-from autograder.marking.in_process import mark_function
+from autograder.marking.in_process import mark_function, trials_of
 from autograder.showing.verdict_html import as_text
 from gradaccum.loops.precision import AMP, CLIPPING
 
@@ -60,6 +62,42 @@ def test_thresholds_bind_or_idle_as_a_part_says(exercise):
         assert any(norm > trials[name].max_norm for norm in norms) == binding[name], name
 
 
+SUMS_FIRST = run_path(str(ANSWERS / "unit_06_mixed_precision_and_clipping/answers/train_epoch_amp.py"))["train_epoch_amp"]
+"""A right loop whose gradients are as large as any: it adds up those of sums over samples and divides what is unscaled."""
+
+
+def largest_gradient(trial) -> float:
+    """The largest number among the scaled gradients that it computes on a trial, those of a broken micro-batch left out."""
+    largest = 0.0
+
+    def note(gradient):
+        nonlocal largest
+        if trial.broken is None or gradient.isfinite().all():
+            largest = max(largest, float(gradient.abs().max()))
+
+    def watch(layer, inputs, out):
+        out.register_hook(note)
+
+    def loop(model, *arguments):
+        for parameter in model.parameters():
+            parameter.register_hook(note)
+        for layer in model.modules():
+            layer.register_forward_hook(watch)
+        return SUMS_FIRST(model, *arguments)
+
+    observers_of("06_mixed_precision_and_clipping")["train_epoch_amp"](loop, trial)
+    return largest
+
+
+def test_no_gradient_of_a_right_loop_comes_near_what_float16_can_hold():
+    """Else the scaler would skip its window. Over 300 seeds the largest has a tenth of it, or less."""
+    exercise = all_exercises()["train_epoch_amp"]
+    for seed in range(2**63, 2**63 + 20):
+        trials = trials_of(exercise, seed)
+        largest = {name: largest_gradient(trial) for name, trial in trials.items() if trial.precision == "float16"}
+        assert max(largest.values()) < torch.finfo(torch.float16).max / 8, (seed, largest)
+
+
 def test_a_scaler_counts_what_it_is_asked_for():
     scaler = CountingScaler("cpu", init_scale=4.0)
     w = torch.ones(1, requires_grad=True)
@@ -97,7 +135,13 @@ SAID = {
     "amp_keeps_old_gradients_for_one": "where the scale grows and .grad holds something before the call: The parameters",
     "amp_no_norms_for_one": "With N = 1: The list you return does not have one number for each window.",
     "clip_keeps_old_gradients_for_one": "in float32, for a model with a single output, where .grad holds something",
-    "clip_steps_for_each_group": "Where the optimizer has two parameter groups: Each window makes 2 updates",
+    "clip_refuses_infinity": "RuntimeError",
+    "clip_first_size": "Where windows are ragged and their norm is below the threshold: ",
+    "clip_mean_of_means_in_leftovers": "Where micro-batches are ragged and the optimizer has two parameter groups: Update",
+    "float32_four_decimals": "The numbers in the tensors you return have no more than 4 decimals.",
+    "float32_three_decimals": "The numbers in the tensors you return have no more than 3 decimals.",
+    "float32_returns_the_samples": "A key of the dictionary you return is not the name of a parameter.",
+    "clip_steps_for_each_group": "Where micro-batches are ragged and the optimizer has two parameter groups: Each",
     "float32_leaves_out_a_remainder": "With 4 micro-batches your tensors are zero.",
     "float32_last_for_all": "opposite and long, they do not cancel in your tensors.",
     "float32_replaces_nan": "for a model in evaluation mode, where .grad holds infinity before the call: The tensors",

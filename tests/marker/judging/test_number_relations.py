@@ -61,6 +61,17 @@ def test_numbers_that_lost_digits_are_called_close_with_the_largest_difference()
     )
 
 
+def test_of_numbers_that_agree_only_roughly_no_more_digits_are_said_than_they_share():
+    due = [1.0, 2.0, 4.0]
+    words = "Each of your numbers is {} the one that is due."
+    assert relation([0.735, 1.456, 2.912], due, tolerance=0.03) == words.format("0.728 to 0.735 times")
+    assert relation([1.801, 3.6, 7.204], due, tolerance=0.03) == words.format("about 1.8 times")
+    assert relation([2.0, 4.0, 8.0], due, tolerance=0.03) == words.format("2 times")
+    assert relation([0.512, 0.514, 0.508], due, tolerance=0.03) == (
+        "Each of your numbers is about 0.51, although different ones are due."
+    )
+
+
 def test_numbers_rounded_to_digits_are_told_from_numbers_rounded_to_decimals():
     words = "Each of your numbers is the one that is due, rounded to 2 significant digits."
     assert relation([120.0, 0.057], [123.4, 0.0567]) == words

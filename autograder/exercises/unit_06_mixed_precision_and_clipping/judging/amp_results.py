@@ -24,6 +24,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
     parameters_message,
     rounding_message,
     scale_message,
+    unless_failed,
 )
 from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.replays import replay_amp
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import AmpTrial
@@ -73,6 +74,10 @@ def amp_results(
     moves = moves or in_special(AMP_FOR_ONE, said["no accumulation"])
     cut, joined = cut_message(partial(replay_amp, amp), trials["cut"], observations["cut"], AMP_TOLERANCE)
     rounded = "" if moves else rounding_message(observations["telling"], due["telling"])
+
+    def instead(name: str, sentence: str) -> str:
+        return unless_failed(observations[name], sentence, said[name])
+
     usual = scale_message(observations["usual scale"], due["usual scale"]) or said["usual scale"]
     kept = kept_message(observations["float16"])
     usual = (
@@ -80,20 +85,20 @@ def amp_results(
         and f"With a scale of {USUAL_SCALE:,.0f}: {usual}{lowered_message(observations['usual scale'], due['usual scale'])}"
     )
     results = {
-        "update": kept or moves or cut or rounded or usual or (AS_IN_LOW_PRECISION if said["cancelling"] else ""),
+        "update": kept or moves or cut or rounded or usual or instead("cancelling", AS_IN_LOW_PRECISION),
         "clip": said["clip"] or norms_message(observations["clip"], due["clip"], AMP_TOLERANCE),
         "inf": said["inf"] or scale_message(observations["inf"], due["inf"]),
         "scale": said["growth"] or scale_message(observations["growth"], due["growth"]),
     }
     if said["inf"] and not (moves or said["infinite"]):
         results["inf"] = in_special(WITH_NAN, results["inf"])
-    without_nan = said["infinite"] if moves else WITHOUT_NAN
+    without_nan = said["infinite"] if moves else instead("infinite", WITHOUT_NAN)
     applied = bool(said["infinite"] and not results["inf"])
     results["inf"] = results["inf"] or (without_nan if applied else scale_message(observations["infinite"], due["infinite"]))
     whole = not (moves or rounded or results["clip"])
     leftover = observations["leftover"]
-    if whole and parameters_message(leftover, due["leftover"], AMP_TOLERANCE):
-        results["clip"] = LEFTOVER_NOT_CLIPPED
+    if whole and said["leftover"]:
+        results["clip"] = instead("leftover", LEFTOVER_NOT_CLIPPED)
     results["clip"] = results["clip"] or (norms_message(leftover, due["leftover"], AMP_TOLERANCE) if whole else "")
     if not (said["inf"] or results["clip"]) and not one_norm_each(observations["inf"], due["inf"]):
         results["clip"] = "With infinite gradients in a window, your list does not have one number for each window."
@@ -115,5 +120,5 @@ def amp_results(
         leftover_message = said["inf leftover"] or scale_message(observations["inf leftover"], due["inf leftover"])
         applied = bool(said["inf leftover"])
         results["inf"] = in_special(LEFTOVER_WITH_INF, leftover_message)
-        results["update"] = AFTER_INFINITY if said["overflowed"] else ""
+        results["update"] = instead("overflowed", AFTER_INFINITY)
     return AmpResults(results, said, moves, rounded, together, joined, applied, whole)

@@ -22,6 +22,7 @@ from autograder.exercises.unit_06_mixed_precision_and_clipping.judging.messages 
 from autograder.exercises.unit_06_mixed_precision_and_clipping.observing import Float32SumTrial
 from autograder.judging.left_behind import kept_message
 from autograder.judging.returned_kinds import returned_instead
+from autograder.support.counted import counted
 from gradaccum.diagnosis.catalogue import Mistake, mistake
 
 SUM_TOLERANCE = 0.02
@@ -90,6 +91,11 @@ def sums_distance(found: dict[str, Tensor], due: dict[str, Tensor]) -> float:
 FEW_DIGITS = "The tensors you return are called float32, but each of their numbers has no more digits than {}."
 FEW_DIGITS_BEFORE = "Your sums are rounded to {} before you divide them by {}, the number of {}."
 
+FEW_DECIMALS = "The numbers in the tensors you return have no more than {}."
+
+DECIMALS = range(1, 6)
+"""Of finer steps than these, a number in float32 is near one by chance."""
+
 FLOAT32_STEPS = 4 * torch.finfo(torch.float32).eps
 """What multiplying a quotient by its divisor may leave, relative to it: numbers of 16 bits are more than 1,000 times as far
 apart."""
@@ -105,6 +111,15 @@ def digits_message(trial: Float32SumTrial, seen: Observation) -> str:
         for divisor, what in ((samples, "samples"), (trial.count, "micro-batches")):
             if _is_rounded(seen, dtype, divisor):
                 return FEW_DIGITS_BEFORE.format(short, f"{divisor:,}", what)
+    return ""
+
+
+def decimals_message(seen: Observation) -> str:
+    """That sums over many micro-batches have only a few decimals; empty if they have more."""
+    sums = _flat(seen.tensors, seen.tensors)
+    for decimals in DECIMALS:
+        if ((sums - sums.round(decimals=decimals)).abs() <= FLOAT32_STEPS * sums.abs()).all():
+            return FEW_DECIMALS.format(counted(decimals, "decimal"))
     return ""
 
 

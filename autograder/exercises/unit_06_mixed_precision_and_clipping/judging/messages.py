@@ -104,6 +104,11 @@ def in_special(where: str, message: str) -> str:
     return message and f"{where}: {message}"
 
 
+def unless_failed(seen: Observation, sentence: str, message: str) -> str:
+    """The sentence in place of a message on a trial, which stays if it is that of a failure; empty if the message is."""
+    return message and (message if seen.failure else sentence)
+
+
 CLIPPED_BELOW = (
     "Gradients that are longer than max_norm stay as they are, and shorter ones get that length: the wrong way round."
 )
