@@ -29,6 +29,9 @@ AMP_TOLERANCE = 0.03
 """A product rounded to bfloat16 is off by up to 0.4 %, and the order of scaling decides which way; wrong loops differ by more
 than 10 % on these problems."""
 
+ROUNDING_TOLERANCE = 0.045
+"""On a problem where the rounding of the forward decides: see :func:`rounding_message`."""
+
 PARALLEL = 0.99
 """Cosine below which a gradient is another one, and not a longer or shorter one. Rounding to bfloat16 leaves above 0.999."""
 
@@ -195,10 +198,10 @@ def in_another_dtype(seen: Observation, trial: AmpTrial) -> bool:
 def rounding_message(seen: Observation, due: Observation) -> str:
     """What is wrong with an update that the rounding of the forward decides on; empty if nothing is.
 
-    It is off by less than 1 % if sums are made in another order, and by more than 10 % if the forward ran in another dtype,
-    whatever dtypes were noted in the student's process.
+    Whatever dtypes were noted in the student's process, it is off by more than 12 % if the forward ran in another dtype. If
+    sums are made in another order it is off by less than 0.8 % at 99 of 100 seeds, and by 1.4 % at the worst of 1,800.
     """
-    if said := parameters_message(seen, due, AMP_TOLERANCE):
+    if said := parameters_message(seen, due, ROUNDING_TOLERANCE):
         return said if seen.failure else "The gradients are not those of forwards under autocast to the dtype asked for."
     return ""
 
