@@ -42,6 +42,7 @@ KILLED_AGAIN = "A run that was killed, resumed and killed again does not go on f
 KILLED_AT_ONCE = (
     "A run that was resumed, and killed before its next update, does not go on from the checkpoint it was resumed from."
 )
+IN_FIRST_WINDOW = "After a kill in the middle of the first window, before any checkpoint is due"
 KILLED_IN_A_WINDOW = "A run with everything that is killed in the middle of a window does not go on as it would have."
 
 
@@ -77,6 +78,8 @@ class LoadCheckpoint(Exercise):
             "at once": ResumeTrial(full, (m + 1,), resumed_at=m, stretch=stretch),
             "updates": ResumeTrial(full, tuple(updates), stretch=stretch),
             "window": ResumeTrial(simple, tuple(inside), stretch=stretch),
+            # Without a stretch: what is resumed there begins anew.
+            "first window": ResumeTrial(simple, tuple(range(1, n))),
             "start": ResumeTrial(full, (0,)),
             "saving": ResumeTrial(
                 even,
@@ -89,7 +92,7 @@ class LoadCheckpoint(Exercise):
     def judge(self, trials: Mapping[str, ResumeTrial], observations: Mapping[str, Observation]) -> Verdict:
         results = {name: resumed_message(trials[name], observations[name]) for name in trials}
         results["start"] = start_message(trials["start"], observations["start"], results["start"])
-        again, at_once = results.pop("again"), results.pop("at once")
+        again, at_once, first = (results.pop(name) for name in ("again", "at once", "first window"))
         looked_at = [name for name in ("epochs", "updates", "window") if results[name]]
         if again and not results["updates"]:
             looked_at.append("again")
@@ -98,6 +101,9 @@ class LoadCheckpoint(Exercise):
             seen = observations["at once"]
             said = KILLED_IN_A_WINDOW if seen.facts.get("fresh") else KILLED_AT_ONCE
             results["updates"] = at_once if seen.failure else said
+        if first and not (results["window"] or results["start"]):
+            looked_at.append("first window")
+            results["window"] = first if observations["first window"].failure else f"{IN_FIRST_WINDOW}: {first}"
         written = [name for name in looked_at if observations[name].facts.get("fresh") != []]
         # Where others wrote something, a run for which nothing was written does not tell what a checkpoint brings back.
         brought_back = any(not results[name] for name in ("epochs", "updates", "window"))

@@ -43,7 +43,10 @@ PROMISES = {
             Promise("draws nothing", "It only reads the run.", _EVERYTHING, "saving_draws_numbers"),
             Promise("restored", "It brings this run to where the checkpoint was made.", _WITH_A_CHECKPOINT, "nothing_restored"),
             Promise(
-                "left alone", "If there is no checkpoint yet, it leaves the run alone.", ("start",), "expects_a_checkpoint"
+                "left alone",
+                "If there is no checkpoint yet, it leaves the run alone.",
+                ("start", "first window"),
+                "expects_a_checkpoint",
             ),
             Promise(
                 "left alone with everything",
@@ -81,8 +84,14 @@ PROMISES = {
             Promise(
                 "in a window",
                 "the simple run, killed after each micro-batch that does not end a window.",
-                ("window", "saving", "at once"),
+                ("window", "first window", "saving", "at once"),
                 "mid_window_checkpoint",
+            ),
+            Promise(
+                "in the first window",
+                "the simple run, killed after each micro-batch that does not end a window.",
+                ("first window",),
+                "checkpoint_always_when_there_is_none",
             ),
             Promise("torn file", "or with a file half written.", ("saving",), "checkpoint_overwritten"),
             Promise("between calls", "between two calls that it makes", ("saving",), "checkpoint_removed_before_it_is_renamed"),
