@@ -152,8 +152,10 @@ class AccumulateContrastive(Exercise):
             results["scale"] = results["scale"] or scale_message(trials["ragged"], observations["ragged"])
             results["loss"] = results["loss"] or loss_message(trials["ragged"], observations["ragged"])
         others: tuple[str, ...] = ()
-        if not any(results.values()):
-            kept = {name: _kept_message(case, trials[name], observations[name]) for name, case in KEPT.items()}
+        if not (results["encoders"] or results["scale"] or results["clean"]):
+            # What else is wrong has nothing to do with infinity, but maybe with what is special of the others.
+            cases = {name: case for name, case in KEPT.items() if name == INFINITE or not any(results.values())}
+            kept = {name: _kept_message(case, trials[name], observations[name]) for name, case in cases.items()}
             wrong = next(filter(kept.get, kept), None)
             if wrong:
                 results["clean"] = kept[wrong]
