@@ -3,20 +3,8 @@
 from autograder.contract.promises import Promise, Promises
 
 GRADIENTS = (
-    *(
-        "gradient",
-        "frozen",
-        "untouched",
-        "one",
-        "alone",
-        "adding",
-        "narrow",
-        "mixed",
-        "again",
-        "overflowed",
-        "tied",
-        "dropping",
-    ),
+    *("gradient", "frozen", "untouched", "one", "alone", "adding", "narrow", "mixed", "again", "overflowed", "tied"),
+    "dropping",
 )
 SECOND = ("again",)
 MIXED = ("mixed",)
