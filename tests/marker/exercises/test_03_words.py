@@ -9,7 +9,7 @@ from autograder.showing.verdict_html import as_text
 
 SAID = {
     "one_big_batch": "As much memory is in use at once as the graph of many or all micro-batches takes",
-    "double_scale": "divided by the number of micro-batches twice, so the gradient of several is shorter than after one division.",
+    "double_scale": "number of micro-batches twice, so the gradient of several is shorter than after one division.",
     "returns_after_the_first": "Micro-batches 2 to 5 are not in .grad.",
     "fills_what_is_unused": "The .grad of a parameter that no loss depends on is neither None nor zero after the call.",
     "stale_gradient_of_unused": "is neither None nor zero after the call. It held something before the call, too.",
