@@ -38,10 +38,12 @@ def main() -> int:
     with ProcessPoolExecutor() as pool:
         # One seed after the other: the processes keep what they compare with.
         waiting = [pool.submit(difference, sample, seed) for seed in range(options.seeds) for sample in chosen]
-        found = [one.result() for one in tqdm(as_completed(waiting), total=len(waiting), file=sys.stderr)]
-    differences = sorted(filter(None, found))
-    print("\n".join(differences))
-    print(f"{len(chosen)} samples, {options.seeds} seeds: {len(differences)} verdicts differ")
+        differences = 0
+        for one in tqdm(as_completed(waiting), total=len(waiting), file=sys.stderr):
+            if found := one.result():
+                differences += 1
+                tqdm.write(found, file=sys.stdout)  # at once: whoever interrupts this has seen what there was
+    print(f"{len(chosen)} samples, {options.seeds} seeds: {differences} verdicts differ")
     return 1 if differences else 0
 
 
