@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder.contract.observation import Observation
+from gradaccum.kept_state import same_data
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,7 @@ def observe_tensor(function: Callable, trial: ListTrial) -> Observation:
     """
     gradients = trial.gradients()
     value = function(gradients)
-    due = trial.gradients()
-    kept = [g.dtype for g in gradients] == [g.dtype for g in due] and all(map(torch.equal, gradients, due))
-    kept = kept and not any(gradient.requires_grad for gradient in gradients)
+    kept = same_data(gradients, trial.gradients())
     if not isinstance(value, torch.Tensor):
         return Observation(facts={"type": type(value).__name__, "kept": kept})
     return Observation({"value": value.detach().cpu()}, {"kept": kept})

@@ -139,7 +139,7 @@ SAID = {
     "train_pads_targets_with_zero": "Update 1 moves the weights as far as it should, in another direction",
     "train_forgets_the_schedule_and_clips_full_windows_only": "One whose leftovers are not clipped does.",
     "train_with_weights_in_bfloat16": "Your function changed the dtype of parameters or buffers.",
-    "train_overwrites_the_file": "config.checkpoint does not hold what it continued from.",
+    "train_overwrites_the_file": "config.checkpoint no longer holds what the run continued from.",
 }
 """By sample, what its verdict says besides the names of mistakes."""
 

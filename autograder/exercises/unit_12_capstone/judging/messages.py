@@ -210,8 +210,7 @@ LAST_STOP = (
 )
 
 OVERWRITTEN = (
-    "Once a resumed run has come to its end, config.checkpoint does not hold what it continued from. "
-    "Write the file only at a stop."
+    "At the end of a resumed run, config.checkpoint no longer holds what the run continued from. Write the file only at a stop."
 )
 
 

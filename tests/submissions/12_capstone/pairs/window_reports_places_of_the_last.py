@@ -1,4 +1,4 @@
-"""Reports the places of the last micro-batch, padding included."""
+"""Reports how many positions the last micro-batch has, padding included."""
 
 from torch.nn.utils import clip_grad_norm_
 
