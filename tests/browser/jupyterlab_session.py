@@ -45,6 +45,15 @@ _ALL_RAN = """() => {
     const left = cells.filter(model => model.sharedModel.source.trim() && !model.executionCount).length;
     return failed || !left;
 }"""
+_ALL_SHOWN = """() => {
+    const notebook = jupyterapp.shell.currentWidget.content;
+    const views = output => output.data?.['application/vnd.jupyter.widget-view+json'];
+    const shown = cell => !cell.isPlaceholder() && (cell.model.type !== 'code' ||
+        cell.node.querySelectorAll('.jp-OutputArea-output .jupyter-widgets').length >=
+        cell.model.outputs.toJSON().filter(views).length);
+    return notebook.widgets.every(shown) && notebook.activeCell.node.contains(document.activeElement);
+}"""
+"""JupyterLab draws cells out of sight when it has time, and gives the active one the focus once that is drawn."""
 _OPEN = """async name => {
     for (const panel of [...jupyterapp.shell.widgets('main')]) panel.dispose();
     const panel = await jupyterapp.commands.execute('docmanager:open', {path: name});
@@ -181,9 +190,13 @@ class NotebookPage:
             self.page.get_by_role("dialog").get_by_role("button", name="No Kernel").click()
 
     def run_all(self, seconds: float = 120) -> None:
-        """Run All Cells, from the menu; returns when all have run, or one has failed, and the kernel is idle again."""
+        """Run All Cells, from the menu.
+
+        Returns when all have run, or one has failed, the kernel is idle again, and the page shows every cell.
+        """
         self.menu("Run", "Run All Cells")
         self.page.wait_for_function(f"() => {_IDLE} && ({_ALL_RAN})()", timeout=seconds * 1000)
+        self.page.wait_for_function(_ALL_SHOWN, timeout=PATIENCE)
 
     def menu(self, *names: str) -> None:
         for name in names:
