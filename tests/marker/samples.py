@@ -38,12 +38,14 @@ class Sample:
         exercise: the function that it answers.
         mistakes: the slugs that its verdict must name.
         lost: the parts that it must lose the points for; None if it declares none.
+        says: sentences, or parts of such, that its verdict must contain.
     """
 
     path: Path
     exercise: str
     mistakes: tuple[str, ...]
     lost: tuple[str, ...] | None
+    says: tuple[str, ...]
 
     @property
     def unit(self) -> str:
@@ -66,9 +68,10 @@ def read(path: Path) -> Sample:
     declared = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.Assign) and node.targets[0].id in ("EXERCISE", "MISTAKES", "LOST")
+        if isinstance(node, ast.Assign) and node.targets[0].id in ("EXERCISE", "MISTAKES", "LOST", "SAYS")
     }
-    return Sample(path, declared.get("EXERCISE", path.stem), declared.get("MISTAKES", ()), declared.get("LOST"))
+    exercise, mistakes = declared.get("EXERCISE", path.stem), declared.get("MISTAKES", ())
+    return Sample(path, exercise, mistakes, declared.get("LOST"), declared.get("SAYS", ()))
 
 
 FILES = (*sorted(FOLDER.glob("*/*/*.py")), *sorted(ANSWERS.glob("unit_*/answers/*.py")))
@@ -152,6 +155,8 @@ def verdicts_differ(sample: Sample, verdict: Verdict) -> str:
         return f"named {slugs(verdict)} where {list(sample.mistakes)} were due"
     if sample.lost is not None and lost(verdict) != set(sample.lost):
         return f"lost the points for {sorted(lost(verdict))}, not for {sorted(sample.lost)}"
+    if unsaid := [sentence for sentence in sample.says if sentence not in str(verdict)]:
+        return f"did not say {unsaid}:\n{verdict}"
     return ""
 
 

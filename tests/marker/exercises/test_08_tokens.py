@@ -35,24 +35,6 @@ COUNTED_BY_SAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "words"),
-    [
-        ("losses_after_the_update", "losses", " They are its losses after the update."),
-        ("losses_of_all_epochs", "losses", " The list of each epoch begins with that of the epoch before."),
-        (
-            "stops_at_a_bare_window",
-            "bare",
-            "What comes after the window without tokens is not trained on, as if your loop stopped there.",
-        ),
-    ],
-)
-def test_what_happens_to_windows_and_their_losses_is_described(name, part, words):
-    (sample,) = (sample for sample in SAMPLES if sample.path.stem == name and sample.exercise == EXERCISE.id)
-    verdict = mark(sample, 3)
-    assert next(result.message for result in verdict.results if result.part.name == part).endswith(words)
-
-
 def counts_positive_targets(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):
     for window in windows(micro_batches, accumulation_steps):
         optimizer.zero_grad()

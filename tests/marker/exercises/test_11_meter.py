@@ -7,11 +7,9 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import SAMPLES, mark_once
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
-from autograder.exercises.unit_11_running_it import exercises
 from autograder.exercises.unit_11_running_it.judging.meter import due, reported, same
 from autograder.exercises.unit_11_running_it.judging.wrong_meters import WRONG
 from autograder.exercises.unit_11_running_it.observing.meter import KEYS, observe_meter
@@ -64,15 +62,6 @@ def test_meter_that_keeps_losses_keeps_their_graphs():
 
     trial = EXERCISE.trials(0, "cpu")["even"]
     assert observe_meter(Keeper, trial).facts["kept"] == sum(map(len, trial.windows))
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("meter_one_dictionary_for_all", exercises.ONE_REPORT), ("meter_reports_every_second_window", exercises.REPORT_AGAIN)],
-)
-def test_a_report_is_said_to_be_written_over_only_if_it_changes(name, said):
-    sample = next(sample for sample in SAMPLES if sample.path.stem == name)
-    assert mark_once(sample).remark == said
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ import types
 
 import pytest
 import torch
-from samples import SAMPLES, mark_once
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises
 from autograder.exercises.unit_11_running_it import exercises  # noqa: F401 - registers the exercise
 from autograder.exercises.unit_11_running_it.judging.resuming import (
     TRAINED_WHILE_LOADING,
-    TRAINS_ON,
     boundary,
     forgotten,
     resumed_message,
@@ -228,8 +226,3 @@ def test_a_piece_that_was_replaced_hides_none_of_the_others():
     assert digests(run) == before
     run.shuffler = None
     assert digests(run).keys() == before.keys() - {"shuffler"}
-
-
-def test_loading_that_goes_on_training_is_said_to_do_so():
-    sample = next(sample for sample in SAMPLES if sample.path.stem == "checkpoint_trains_on_to_the_next_update")
-    assert {result.message for result in mark_once(sample).results[:3]} == {TRAINS_ON}

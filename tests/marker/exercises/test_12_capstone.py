@@ -7,7 +7,6 @@ import os
 
 import pytest
 import torch
-from samples import SAMPLES, mark
 
 from autograder.contract.observation import Observation
 from autograder.exercises import all_exercises, exercises_of
@@ -132,22 +131,6 @@ def test_a_history_with_something_that_is_not_a_number_is_not_believed():
         return history
 
     assert lost(mark_function(all_exercises()["train"], train)) == {"resume", "report"}
-
-
-SAID = {
-    "train_stops_before_the_next_window": "The second of these stops is at the last update of the run.",
-    "train_pads_targets_with_zero": "Update 1 moves the weights as far as it should, in another direction",
-    "train_forgets_the_schedule_and_clips_full_windows_only": "One whose leftovers are not clipped does.",
-    "train_with_weights_in_bfloat16": "Your function changed the dtype of parameters or buffers.",
-    "train_overwrites_the_file": "config.checkpoint no longer holds what the run continued from.",
-}
-"""By sample, what its verdict says besides the names of mistakes."""
-
-
-@pytest.mark.parametrize("name", SAID)
-def test_what_has_no_name_of_its_own_is_said(name):
-    (sample,) = (sample for sample in SAMPLES if sample.path.stem == name)
-    assert SAID[name] in as_text(mark(sample, 3))
 
 
 def test_a_file_that_was_not_there_to_go_on_from_is_not_taken_for_a_removed_one():

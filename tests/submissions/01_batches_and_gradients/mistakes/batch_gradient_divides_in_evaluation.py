@@ -5,6 +5,7 @@ import torch
 EXERCISE = "batch_gradient"
 MISTAKES = ("samples-divided-twice",)
 LOST = ("gradient",)
+SAYS = ("For a model in evaluation mode: Due is 1/",)
 
 
 def batch_gradient(model, loss_fn, x, y):

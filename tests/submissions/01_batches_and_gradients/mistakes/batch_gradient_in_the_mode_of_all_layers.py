@@ -5,6 +5,7 @@ import torch
 EXERCISE = "batch_gradient"
 MISTAKES = ("eval-mode",)
 LOST = ("untouched",)
+SAYS = ("For a model with a layer in the other mode: It is the gradient of a model in",)
 
 
 def batch_gradient(model, loss_fn, x, y):

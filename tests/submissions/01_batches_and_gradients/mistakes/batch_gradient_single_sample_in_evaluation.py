@@ -5,6 +5,7 @@ import torch
 EXERCISE = "batch_gradient"
 MISTAKES = ("eval-mode",)
 LOST = ("gradient",)
+SAYS = ("For a batch of one sample: It is the gradient of a model in",)
 
 
 def batch_gradient(model, loss_fn, x, y):

@@ -5,6 +5,7 @@ import torch
 EXERCISE = "sgd_step"
 MISTAKES = ("stale-start",)
 LOST = ("update", "frozen", "clean")
+SAYS = ("If .grad is empty before the call, the update is another one.",)
 
 
 def sgd_step(model, loss_fn, x, y, lr):

@@ -5,6 +5,7 @@ import torch
 EXERCISE = "sgd_step"
 MISTAKES = ()
 LOST = ("update", "frozen")
+SAYS = ("For a model in evaluation mode: The parameters have not moved.",)
 
 
 def sgd_step(model, loss_fn, x, y, lr):

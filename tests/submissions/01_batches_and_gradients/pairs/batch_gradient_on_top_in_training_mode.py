@@ -3,6 +3,7 @@
 EXERCISE = "batch_gradient"
 MISTAKES = ("training-mode", "stale-start")
 LOST = ("untouched",)
+SAYS = ("model in training mode. What .grad held before the call is part",)
 
 
 def batch_gradient(model, loss_fn, x, y):

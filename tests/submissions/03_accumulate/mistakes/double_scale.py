@@ -3,6 +3,7 @@
 EXERCISE = "accumulate_gradient"
 MISTAKES = ("double-scale",)
 LOST = ("equal", "ragged", "clean", "memory")
+SAYS = ("number of micro-batches twice, so the gradient of several is shorter than after one division.",)
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):

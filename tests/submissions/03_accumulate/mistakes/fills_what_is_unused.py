@@ -5,6 +5,7 @@ import torch
 EXERCISE = "accumulate_gradient"
 MISTAKES = ()
 LOST = ("ragged", "clean")
+SAYS = ("The .grad of a parameter that no loss depends on is neither None nor zero after the call.",)
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):

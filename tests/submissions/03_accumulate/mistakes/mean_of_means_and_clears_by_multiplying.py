@@ -3,6 +3,7 @@
 EXERCISE = "accumulate_gradient"
 MISTAKES = ("mean-of-means",)
 LOST = ("ragged", "clean")
+SAYS = ("If .grad holds infinity before the call: What is in .grad is not",)
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):

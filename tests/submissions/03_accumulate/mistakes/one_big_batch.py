@@ -5,6 +5,7 @@ import torch
 EXERCISE = "accumulate_gradient"
 MISTAKES = ("one-big-batch",)
 LOST = ("memory",)
+SAYS = ("As much memory is in use at once as the graph of many or all micro-batches takes",)
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):

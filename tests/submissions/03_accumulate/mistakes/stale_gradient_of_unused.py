@@ -5,6 +5,7 @@ import torch
 EXERCISE = "accumulate_gradient"
 MISTAKES = ()
 LOST = ("clean",)
+SAYS = ("is neither None nor zero after the call. It held something before the call, too.",)
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):

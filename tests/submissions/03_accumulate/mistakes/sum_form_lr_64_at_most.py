@@ -3,6 +3,7 @@
 EXERCISE = "sum_form_lr"
 MISTAKES = ()
 LOST = ("rate",)
+SAYS = ("Each of your numbers is the one that is due for a second argument that is never more than 64.",)
 
 
 def sum_form_lr(lr, accumulation_steps):

@@ -3,6 +3,7 @@
 EXERCISE = "sum_form_lr"
 MISTAKES = ()
 LOST = ("rate",)
+SAYS = ("For a large N you return 0.",)
 
 
 def sum_form_lr(lr, accumulation_steps):

@@ -3,6 +3,7 @@
 EXERCISE = "accumulate_gradient"
 MISTAKES = ("zero-every",)
 LOST = ("equal", "ragged", "clean", "memory")
+SAYS = ("Only the last micro-batch of each call is in .grad",)
 
 
 def accumulate_gradient(model, loss_fn, micro_batches):

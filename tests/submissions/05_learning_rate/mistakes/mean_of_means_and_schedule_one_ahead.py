@@ -3,6 +3,7 @@
 EXERCISE = "train_with_schedule"
 MISTAKES = ("mean-of-means", "tail-scale")
 LOST = ("updates", "leftover", "rates")
+SAYS = ("Update 4 uses the rate that is due for update 5.",)
 
 
 def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):

@@ -5,6 +5,7 @@ from gradaccum.loops import windows
 EXERCISE = "train_with_schedule"
 MISTAKES = ("no-scale",)
 LOST = ("updates", "leftover", "rates")
+SAYS = ("The numbers returned are not the rates that were due. Each of your rates is the one that is due, rounded to",)
 
 
 def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):

@@ -5,6 +5,11 @@ from gradaccum.loops import windows
 EXERCISE = "train_with_schedule"
 MISTAKES = ()
 LOST = ("updates", "leftover", "rates")
+SAYS = (
+    "All gradients that are due are there, but your loop makes 3 more updates, whose gradients are zero or None.",
+    "Unlike None, zeros let momentum move the parameters.",
+    "Of the updates that have a gradient, number 4 uses the rate that is due for update 5.",
+)
 
 
 def train_with_schedule(model, loss_fn, optimizer, scheduler, micro_batches, accumulation_steps):

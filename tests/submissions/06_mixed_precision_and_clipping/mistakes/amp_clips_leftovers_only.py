@@ -8,6 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("not-clipped",)
 LOST = ("clip",)
+SAYS = ("In full windows, your updates are those of gradients that nothing shortens",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

@@ -8,6 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("inf-applied",)
 LOST = ("inf",)
+SAYS = ("Where the gradients of a leftover window are infinite: The parameters",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

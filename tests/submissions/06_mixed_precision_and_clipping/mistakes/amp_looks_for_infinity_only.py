@@ -10,6 +10,7 @@ from gradaccum.loops import windows
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("inf-applied",)
 LOST = ("inf",)
+SAYS = ("In bfloat16, where gradients are NaN as well as infinite: The parameters",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

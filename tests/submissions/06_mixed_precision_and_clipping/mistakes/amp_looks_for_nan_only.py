@@ -8,6 +8,7 @@ from gradaccum.loops import windows
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("inf-applied",)
 LOST = ("inf",)
+SAYS = ("In float16, for a model with a single output, where a gradient is infinite and none is NaN",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

@@ -8,6 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_amp"
 MISTAKES = ()
 LOST = ("update", "clip", "inf", "scale")
+SAYS = ("times as far as its gradient, the learning rate and the momentum say.",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

@@ -8,6 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_amp"
 MISTAKES = ()
 LOST = ("update", "clip", "inf", "scale")
+SAYS = ("Where 3 updates are due, your loop makes 6.",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

@@ -8,6 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_amp"
 MISTAKES = ("unscale-missing",)
 LOST = ("update", "clip", "inf", "scale")
+SAYS = ("The scaler is not asked to unscale the gradients before you update it.",)
 
 
 def train_epoch_amp(model, loss_fn, optimizer, scaler, micro_batches, accumulation_steps, max_norm, dtype):

@@ -7,6 +7,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_clipped"
 MISTAKES = ()
 LOST = ("bound", "idle")
+SAYS = ("times as far as the learning rate says. No norm reaches max_norm there",)
 
 
 def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):

@@ -7,6 +7,7 @@ from torch.nn.utils import clip_grad_norm_
 EXERCISE = "train_epoch_clipped"
 MISTAKES = ()
 LOST = ("bound",)
+SAYS = ("Where micro-batches are ragged and the optimizer has two parameter groups: Each",)
 
 
 def train_epoch_clipped(model, loss_fn, optimizer, micro_batches, accumulation_steps, max_norm):

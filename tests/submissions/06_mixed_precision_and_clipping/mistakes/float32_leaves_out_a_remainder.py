@@ -5,6 +5,7 @@ import torch
 EXERCISE = "accumulate_in_float32"
 MISTAKES = ()
 LOST = ("sums", "model")
+SAYS = ("With 4 micro-batches your tensors are zero.",)
 
 
 def accumulate_in_float32(model, loss_fn, micro_batches):

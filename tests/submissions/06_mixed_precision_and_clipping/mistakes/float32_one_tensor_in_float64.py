@@ -5,6 +5,7 @@ import torch
 EXERCISE = "accumulate_in_float32"
 MISTAKES = ()
 LOST = ("model",)
+SAYS = ("Your tensor for head.bias is not float32.",)
 
 
 def accumulate_in_float32(model, loss_fn, micro_batches):

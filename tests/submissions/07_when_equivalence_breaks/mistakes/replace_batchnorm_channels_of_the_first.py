@@ -7,6 +7,7 @@ from torch import nn
 EXERCISE = "replace_batchnorm"
 MISTAKES = ()
 LOST = ("replaced",)
+SAYS = ("A GroupNorm does not have the number of channels (num_channels) of",)
 
 
 def replace_batchnorm(model, num_groups):

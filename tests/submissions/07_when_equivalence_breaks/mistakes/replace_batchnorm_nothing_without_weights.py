@@ -7,6 +7,7 @@ from torch import nn
 EXERCISE = "replace_batchnorm"
 MISTAKES = ("not-groupnorm",)
 LOST = ("replaced",)
+SAYS = ("A BatchNorm became something other than an nn.GroupNorm.",)
 
 
 def replace_batchnorm(model, num_groups):

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 EXERCISE = "train_epoch_tokens"
 MISTAKES = ()
 LOST = ("losses",)
+SAYS = ("They are its losses after the update.",)
 
 
 def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 EXERCISE = "train_epoch_tokens"
 MISTAKES = ()
 LOST = ("losses",)
+SAYS = ("The list of each epoch begins with that of the epoch before.",)
 
 
 def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100, losses=[]):

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 EXERCISE = "train_epoch_tokens"
 MISTAKES = ()
 LOST = ("bare",)
+SAYS = ("What comes after the window without tokens is not trained on, as if your loop stopped there.",)
 
 
 def train_epoch_tokens(model, optimizer, micro_batches, accumulation_steps, ignore_index=-100):

@@ -7,6 +7,7 @@ from gradaccum.contrastive import info_nce
 EXERCISE = "accumulate_contrastive"
 MISTAKES = ()
 LOST = ("encoders", "ragged", "clean", "memory")
+SAYS = ("of equal size: The encoders' gradient points the right way, but is 0.",)
 
 
 def accumulate_contrastive(encode_image, encode_text, logit_scale, micro_batches):

@@ -5,6 +5,7 @@ from itertools import islice
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("one-big-batch",)
 LOST = ("full", "leftover")
+SAYS = ("Update 1 holds",)
 
 
 def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

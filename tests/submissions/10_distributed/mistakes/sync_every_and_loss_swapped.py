@@ -5,6 +5,7 @@ from itertools import islice
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("sync-every",)
 LOST = ("full", "leftover", "rounds")
+SAYS = ("The parameters are those of updates whose loss was given its two arguments in the wrong",)
 
 
 def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

@@ -7,6 +7,7 @@ import torch.distributed as dist
 EXERCISE = "ddp_train_epoch"
 MISTAKES = ("sync-every",)
 LOST = ("full", "leftover", "rounds")
+SAYS = ("Update 1 holds",)
 
 
 def ddp_train_epoch(model, loss_fn, optimizer, micro_batches, accumulation_steps):

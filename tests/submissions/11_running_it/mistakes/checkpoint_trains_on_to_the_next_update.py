@@ -9,6 +9,7 @@ from gradaccum.resuming import put_state, state_of
 EXERCISE = "load_checkpoint"
 MISTAKES = ()
 LOST = ("epochs", "updates", "window", "saving")
+SAYS = ("Your load_checkpoint itself trains, and the resumed run has less left to do than it should.",)
 
 
 def save_checkpoint(path, run):

@@ -12,6 +12,7 @@ from gradaccum.capstone.text import tokens_in
 EXERCISE = "train"
 MISTAKES = ()
 LOST = ("resume",)
+SAYS = ("config.checkpoint no longer holds what the run continued from.",)
 
 
 def train_window(run, window, max_norm):

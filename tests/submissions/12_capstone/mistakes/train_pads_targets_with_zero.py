@@ -13,6 +13,7 @@ from gradaccum.capstone.text import tokens_in
 EXERCISE = "train"
 MISTAKES = ("one-big-batch",)
 LOST = ("uneven", "budget")
+SAYS = ("as far as it should, in another direction (cosine",)
 
 
 def train_window(run, window, max_norm):

@@ -12,6 +12,7 @@ from gradaccum.capstone.text import tokens_in
 EXERCISE = "train"
 MISTAKES = ()
 LOST = ("even", "uneven", "budget", "resume", "report")
+SAYS = ("Your function changed the dtype of parameters or buffers.",)
 
 
 def train_window(run, window, max_norm):

@@ -12,6 +12,7 @@ from gradaccum.capstone.text import tokens_in
 EXERCISE = "train"
 MISTAKES = ("resume-without-schedule",)
 LOST = ("uneven", "resume")
+SAYS = ("One whose leftovers are not clipped does.",)
 
 
 def train(config):
