@@ -270,7 +270,7 @@ class PlanMicroBatches(Exercise[CallTrial]):
         calls["largest 17"] = call(5, 3, 1)  # a small prime, for which few steps are enough
         calls["largest 14"] = call(60, 12, chance.randint(1, 9))  # shows a plan for a budget that is a little smaller
         # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
-        calls[HUGE] = CallTrial((60, fixed + 12 * 10**17 - 1, fixed, 10**17))
+        calls[HUGE] = CallTrial((60, fixed + 12 * 10**16 - 1, fixed, 10**16))
         calls["full 7"] = call(24, 1, 0)  # one sample is all that fits, and needs every byte
         return calls | {
             "none 0": call(24, 1, -chance.randint(1, 99)),

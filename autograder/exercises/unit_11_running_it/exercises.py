@@ -255,9 +255,9 @@ class PlanRun(Exercise):
         calls["plan 10"] = call(chance.choice([570, 630, 750]), 900, 1, 11)
         calls["plan 11"] = call(chance.choice([6, 10, 15]), 1, 1, 0)
         calls["plan 12"] = call(*chance.choice([(120, 40), (168, 42), (360, 60)]), 1, -1)
-        # The arguments are whole numbers of any size: a division of floats loses the last byte of these.
+        # Whole numbers that 64 bits hold, products included: a division of floats loses the last byte of these.
         calls["plan 14"] = call(2048, 100, 1, 1)  # more samples than Python recurses
-        calls[HUGE] = CallTrial((132, 10**9 + 12 * 10**17 - 1, 10**9, 10**17, 1))
+        calls[HUGE] = CallTrial((132, 10**9 + 12 * 10**16 - 1, 10**9, 10**16, 1))
         ranked = chance.sample([(60, 21, 4), (96, 33, 8), (90, 19, 2), (84, 29, 4), (72, 25, 3)], 2)
         calls |= {f"ranks {k}": call(*cut, chance.randint(1, 99)) for k, cut in enumerate(ranked)}
         # The largest divisor of the recipe that fits does not divide a share; there is room for more than a share; half the
