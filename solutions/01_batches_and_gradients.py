@@ -141,7 +141,7 @@ print("gradients:", [g if g is None else tuple(g.shape) for g in gradients])
 #
 # Write `batch_gradient(model, loss_fn, x, y)`. It **measures** and changes nothing: it returns a dictionary from the names in
 # `model.named_parameters()` to the gradient of `loss_fn(model(x), y)`, a tensor of the parameter's shape and dtype. `loss_fn`
-# takes the prediction first and the target second.
+# takes the prediction first and the target second; it averages over the samples or, in some checks, adds them up.
 #
 # What earns points:
 #
@@ -295,7 +295,8 @@ print(f"after zero_grad():    {model.head.bias.grad}")
 # *Difficulty ●●○ · about 8 minutes · 4 points*
 #
 # Write `sgd_step(model, loss_fn, x, y, lr)`: one plain update of the model's own parameters by `lr` times the gradient of
-# `loss_fn(model(x), y)`. It returns the loss of the batch **before** the update, as a number or a tensor with one element.
+# `loss_fn(model(x), y)`, whether `loss_fn` averages over the samples or adds them up. It returns the loss of the batch
+# **before** the update, as a number or a tensor with one element.
 #
 # What earns points:
 #

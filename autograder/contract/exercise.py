@@ -76,6 +76,10 @@ class Exercise(ABC, Generic[TrialT]):
         lost = (replace(r, passed=False, message=trace) if r.part.name == untidy else r for r in verdict.results)
         return replace(verdict, results=tuple(lost))
 
+    def with_kept(self, verdict: Verdict, kept: str) -> Verdict:
+        """The verdict of a function whose calls change what later ones find, given as a sentence: said if it loses points."""
+        return verdict if verdict.passed or not kept else replace(verdict, remark=f"{kept} {verdict.remark}".strip())
+
     def unmarked(self, fault: Fault) -> Verdict:
         """What takes the place of a verdict if the marker failed."""
         return Verdict(self.id, self.unit, tuple(PartResult(part, False) for part in self.parts), fault=fault)

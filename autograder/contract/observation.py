@@ -44,6 +44,8 @@ class Observation:
         failure: why there is no result; None if there is one.
         left: folders, for the next stage of the trial. Nothing else of this process is there in that one.
         trace: what the function did not put back or remove, in a sentence; empty if there is nothing.
+        kept: what the function's calls have changed that later ones find so, in a sentence; empty if there is nothing. It is
+            said with what is wrong, and costs nothing by itself.
     """
 
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -51,3 +53,4 @@ class Observation:
     failure: Failure | None = None
     left: tuple[Folder, ...] = ()
     trace: str = ""
+    kept: str = ""

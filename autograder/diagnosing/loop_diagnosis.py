@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.contract.observation import Observation
 from autograder.diagnosing.update_words import updates_in_words
-from autograder.judging.left_behind import outside_message
+from autograder.judging.left_behind import DATA, kept_message, outside_message
 from autograder.observing.loops import LoopTrial
 from autograder.support.counted import counted
 from gradaccum.diagnosis.loop_variants import Schedule
@@ -103,7 +103,9 @@ def diagnose(trial: LoopTrial, observation: Observation, *elsewhere: tuple[LoopT
     if slugs is None:
         outside = outside_message(observation) if len(found.coefficients) else ""
         words = outside or parameters_in_words(trial, observation, due) or _updates_in_words(aside, observation, found, due)
-        if not found.linear and (evaluating := facts["forwards_in_evaluation"]):
+        if not found.linear and kept_message(observation, DATA):  # they may be a combination of gradients of the changed ones
+            words = outside
+        elif not found.linear and (evaluating := facts["forwards_in_evaluation"]):
             words = f"{words} Of the model's forwards, {evaluating} ran in evaluation mode."
         return Diagnosis(slugs_so_far, words, shown, due)
     beside = NOT_ALONG.format(aside) if aside else ""

@@ -63,8 +63,8 @@ def plain(observation: Observation) -> Observation:
             one_line(name, MAX_MESSAGE_LENGTH): torch.empty(t.shape, dtype=t.dtype).copy_(t) for name, t in tensors.items()
         }
         failure = observation.failure and _plain_failure(observation.failure)
-        trace = one_line(str(observation.trace), MAX_MESSAGE_LENGTH)
-        return Observation(tensors, _cleaned(json.loads(text)), failure, _checked(observation.left), trace)
+        trace, kept = (one_line(str(said), MAX_MESSAGE_LENGTH) for said in (observation.trace, observation.kept))
+        return Observation(tensors, _cleaned(json.loads(text)), failure, _checked(observation.left), trace, kept)
     except FolderError as error:
         return _refused(str(error))
     except (TypeError, ValueError, RuntimeError, RecursionError):
@@ -82,7 +82,7 @@ def encode(observations: Mapping[str, Observation]) -> bytes:
         observation = plain(observation)
         failure = observation.failure and [observation.failure.kind, observation.failure.message]
         left = [[[name, files.setdefault(data, len(files))] for name, data in folder.items()] for folder in observation.left]
-        facts = {"facts": observation.facts, "trace": observation.trace}
+        facts = {"facts": observation.facts, "trace": observation.trace, "kept": observation.kept}
         described.append({"trial": trial, "failure": failure, "left": left} | facts)
         tensors |= {f"{k}/{name}": tensor for name, tensor in observation.tensors.items()}
     tensors |= {f"{_FILE}/{k}": _as_tensor(data) for data, k in files.items()}
@@ -120,7 +120,7 @@ def decode(data: bytes, trials: Collection[str]) -> dict[str, Observation]:
         raise TransportError("not a list of observations")
     if sorted(str(entry.get("trial")) for entry in described) != sorted(trials):
         raise TransportError("not the trials that were asked for")
-    observations = {e["trial"]: Observation({}, _facts(e), _failure(e), _left(e, files), _trace(e)) for e in described}
+    observations = {e["trial"]: Observation({}, _facts(e), _failure(e), _left(e, files), *_said(e)) for e in described}
     for key, tensor in tensors.items():
         k, _, name = key.partition("/")
         if not (k.isdecimal() and int(k) < len(described)) or tensor.dtype not in DTYPES:
@@ -269,10 +269,12 @@ def _facts(entry: dict[str, Any]) -> dict[str, Any]:
     return entry["facts"]
 
 
-def _trace(entry: dict[str, Any]) -> str:
-    if not isinstance(trace := entry.get("trace", ""), str):
-        raise TransportError("a trace is not a text")
-    return trace
+def _said(entry: dict[str, Any]) -> tuple[str, str]:
+    """The sentences on what is left behind, and on what is kept between calls."""
+    trace, kept = entry.get("trace", ""), entry.get("kept", "")
+    if not (isinstance(trace, str) and isinstance(kept, str)):
+        raise TransportError("what is left behind or kept is not said in a text")
+    return one_line(trace, MAX_MESSAGE_LENGTH), one_line(kept, MAX_MESSAGE_LENGTH)
 
 
 def _left(entry: dict[str, Any], files: Mapping[str, bytes]) -> tuple[Folder, ...]:

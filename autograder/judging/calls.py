@@ -146,8 +146,11 @@ def judge_calls(
         fitting = [key for key, several in formulas.items() if fits(several, calls)]
         # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
         wider = next((key for key in fitting if fits(formulas[key], trials)), "")
-        # A function that raises an error whatever it is given tells nothing about when it would do so.
-        return wider or (next(iter(fitting), "") if answered else "")
+        # Then one that explains more of the parts that were lost. Errors raised whatever is given tell nothing of when.
+        return wider or (max(fitting, key=lambda key: _fitted(formulas[key]), default="") if answered else "")
+
+    def _fitted(formulas: Formula | tuple[Formula, ...]) -> int:
+        return sum(fits(formulas, calls) for calls in lost.values())
 
     lost = {
         part: {name: trial for name, trial in trials.items() if part_of(name) == part}

@@ -75,7 +75,8 @@ def _judged(exercise: Exercise, trials: Mapping[str, Any], observations: Mapping
     if len(failures) == len(observations):
         return exercise.failed(failures[0])
     verdict = exercise.judge(trials, observations)
-    return exercise.with_trace(verdict, next((seen.trace for seen in observations.values() if seen.trace), ""))
+    verdict = exercise.with_trace(verdict, next((seen.trace for seen in observations.values() if seen.trace), ""))
+    return exercise.with_kept(verdict, next((seen.kept for seen in observations.values() if seen.kept), ""))
 
 
 def device_for(exercises: Sequence[Exercise], device: str) -> str:

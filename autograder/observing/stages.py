@@ -69,8 +69,9 @@ def joined(earlier: Observation, later: Observation) -> Observation:
     """What was observed in a stage and in those before it, as one observation."""
     if later.failure:
         return Observation(facts=earlier.facts | later.facts, failure=later.failure)
-    trace = earlier.trace or later.trace
-    return Observation(earlier.tensors | later.tensors, earlier.facts | later.facts, left=later.left, trace=trace)
+    trace, kept = earlier.trace or later.trace, earlier.kept or later.kept
+    facts = earlier.facts | later.facts
+    return Observation(earlier.tensors | later.tensors, facts, left=later.left, trace=trace, kept=kept)
 
 
 StageObserver = Callable[[Callable, Stage, Path], Observation]

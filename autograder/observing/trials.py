@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.contract.devices import full_precision
 from autograder.contract.observation import TRIAL_SECONDS, Failure, Observation
+from autograder.observing.kept_between_calls import Keeping
 from autograder.observing.student_calls import guarded
 from autograder.observing.traces import noting, seeding_noted
 
@@ -34,9 +35,10 @@ def observe_trials(
     written; what was observed before keeps its points. All trials begin with the same settings of torch.
     """
     observations: dict[str, Observation] = {}
-    watched = noting(function)
+    watched, keeping = noting(function), Keeping(function)
     if isinstance(function, type):  # which is used by and by, not called once
         observer = seeding_noted()(observer)
+    observer = keeping.noted(observer)
     for name, trial in trials.items():
         before(name)
         with full_precision():

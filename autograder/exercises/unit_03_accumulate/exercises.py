@@ -36,7 +36,7 @@ from autograder.judging.large_batches import (
     SEVERAL_GRAPHS,
     holds_several_graphs,
 )
-from autograder.judging.left_behind import OUTSIDE
+from autograder.judging.left_behind import DATA, OUTSIDE, kept_message
 from autograder.judging.returned_kinds import returned_instead
 from autograder.observing.calls import CallTrial, Plain
 from autograder.observing.loops import LoopTrial
@@ -116,6 +116,8 @@ class AccumulateGradient(Exercise[LoopTrial]):
             found = replace(found, slugs=tuple(slug for slug in found.slugs if slug != "detached"))
         if other_loss := name_loss(trials["equal"], observations["equal"]):
             found = replace(found, slugs=(other_loss, *found.slugs), found=found.found if found.slugs else None, remark="")
+        # Numbers of a call that depends on those before it are not what calling once would show.
+        depends = any(seen.kept for seen in observations.values()) or kept_message(observations["probe"], DATA)
         slugs = found.slugs if not several or "retained-graph" in found.slugs else (*found.slugs, "one-big-batch")
         return self.verdict(
             results,
@@ -123,7 +125,7 @@ class AccumulateGradient(Exercise[LoopTrial]):
             failure=failure,
             expected=found.expected,
             found=found.found,
-            remark=of_a_call(found.remark) or ("" if slugs else times_in_words(*elsewhere[0])),
+            remark="" if depends else of_a_call(found.remark) or ("" if slugs else times_in_words(*elsewhere[0])),
         )
 
 

@@ -154,6 +154,7 @@ GOOD = {"trial": "a", "facts": {}, "failure": None}
         forged([GOOD | {"trial": ["a"]}]),
         forged([GOOD | {"facts": []}]),
         forged([GOOD | {"trace": ["a hook"]}]),
+        forged([GOOD | {"kept": ["a list"]}]),
         forged([GOOD | {"failure": "x"}]),
         forged([GOOD | {"failure": ["raised"]}]),
         forged([GOOD | {"failure": ["passed", "full marks"]}]),

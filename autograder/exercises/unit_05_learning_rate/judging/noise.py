@@ -111,6 +111,9 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "In your estimate of |G|², S and L have changed places, or B and BN.": (
         lambda rows, size: (w := _lengths(rows, size)).noise() * (len(rows) - 1) / (len(rows) * w.small - w.large)
     ),
+    "You multiply the noise by B in the first equation and by BN in the second, where the equations divide it by these.": (
+        lambda rows, size: ((w := _lengths(rows, size)).large - w.small) / size / (len(rows) * w.small - w.large)
+    ),
     "You correct the noise by the samples of the window, where the number of its micro-batches is due.": (
         lambda rows, size: _with_noise(w := _lengths(rows, size), w.biased_noise() / (1 - 1 / (size * len(rows))))
     ),

@@ -130,7 +130,8 @@ def mixed_message(seen: Observation, due: Observation) -> str:
     """What is wrong with movements where some norms are above the threshold and others below it; empty if nothing is."""
     if seen.failure:
         return seen.failure.message
-    found, wanted = seen.tensors["movements"], due.tensors["movements"]
+    # An update without a gradient, as of an empty window, moves nothing: what it lacks is a window.
+    found, wanted = (one.tensors["movements"][one.tensors["movements"].any(1)] for one in (seen, due))
     if found.shape == wanted.shape and (found - wanted).norm() <= CLIP_TOLERANCE * wanted.norm():
         return ""
     return "Where some norms are above the threshold and others below it, the updates are not those that are due."
