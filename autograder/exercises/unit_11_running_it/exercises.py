@@ -64,7 +64,8 @@ class LoadCheckpoint(Exercise):
     def trials(self, seed: int, device: str) -> dict[str, ResumeTrial]:
         chance = trial_random(self.id, seed)
         n = chance.choice([2, 3, 4])
-        m = 2 * n + chance.randint(1, n - 1)  # a leftover in every epoch
+        # A leftover in every epoch, and windows that are open after an update whose number has two digits.
+        m = (2 + (n == 2)) * n + chance.randint(1, n - 1)
         full = RunProblem(seed % 2**31, n, chance.choice([2, 3]), m, 2, device=device)
         simple = replace(full, seed=full.seed + 1, shuffled=False, dropout=False, overflowing=False)
         updates = full.boundaries()[1:]
