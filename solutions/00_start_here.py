@@ -168,6 +168,7 @@ show_fingerprint(GALLERY["step-every"], one_window)
 #
 # One rule holds in every exercise: unless it says otherwise, your function changes neither what it is given nor torch's
 # settings, such as the default dtype. It leaves no hook or attribute on a model, and does not seed torch.
+# A function that has not ended after some seconds is stopped, and what the check would have tried next earns nothing.
 #
 # Here is a wrong answer to the practice exercise below, and its verdict:
 
