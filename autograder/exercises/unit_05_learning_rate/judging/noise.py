@@ -114,6 +114,9 @@ SCALES_IN_WORDS: dict[str, Callable[..., float]] = {
     "You multiply the noise by B in the first equation and by BN in the second, where the equations divide it by these.": (
         lambda rows, size: ((w := _lengths(rows, size)).large - w.small) / size / (len(rows) * w.small - w.large)
     ),
+    "In your equations the large batch has N samples, where it has B times N.": (
+        lambda rows, size: _of_sizes(_lengths(rows, size), size, len(rows))
+    ),
     "You correct the noise by the samples of the window, where the number of its micro-batches is due.": (
         lambda rows, size: _with_noise(w := _lengths(rows, size), w.biased_noise() / (1 - 1 / (size * len(rows))))
     ),
@@ -203,6 +206,11 @@ def _over_length(lengths: Lengths) -> float:
     return lengths.noise() / math.sqrt(signal) if signal > 0 else math.nan
 
 
+def _of_sizes(lengths: Lengths, small: int, large: int) -> float:
+    """The noise scale if batches of these sizes had these lengths; NaN if they are the same."""
+    return small * large * (lengths.small - lengths.large) / (large * lengths.large - small * lengths.small or math.nan)
+
+
 def _with_noise(lengths: Lengths, noise: float) -> float:
     """The noise scale if this is the noise, also in the squared length of the gradient."""
     return noise / (lengths.large - noise / (lengths.size * lengths.count))
@@ -210,12 +218,14 @@ def _with_noise(lengths: Lengths, noise: float) -> float:
 
 def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> str:
     """How all numbers that were returned follow from the gradients, as a sentence; empty if in no known way."""
-    if any("value" not in observations[name].facts for name in trials):
+    if not any("value" in observations[name].facts for name in trials):
         return ""
     given = {name: (torch.stack(trial.gradients()).double().cpu(), trial.size) for name, trial in trials.items()}
     for words, number in SCALES_IN_WORDS.items():
         if all(_is(observations[name], number(*window)) for name, window in given.items()):
             return words
+    if any("value" not in observations[name].facts for name in trials):
+        return ""
     so_far = list(accumulate((_lengths(*window) for window in given.values()), _both_sums, initial=(0.0, 0.0)))[1:]
     if not any(value_message(observations[name], noise / signal) for name, (noise, signal) in zip(given, so_far, strict=True)):
         return "Your number is made of all windows that your function has been given so far, where that of the last one is due."
@@ -223,9 +233,9 @@ def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, 
 
 
 def _is(seen: Observation, number: float) -> bool:
-    """Whether this number was returned, or none where a formula gives none."""
+    """Whether this number was returned; where a formula gives none, whether none was, or the function raised an error."""
     if math.isnan(number):
-        return isinstance(value := seen.facts["value"], float) and math.isnan(value)
+        return seen.failure is not None or (isinstance(value := seen.facts.get("value"), float) and math.isnan(value))
     return not value_message(seen, number)
 
 
