@@ -208,7 +208,9 @@ def _over_length(lengths: Lengths) -> float:
 
 def _of_sizes(lengths: Lengths, small: int, large: int) -> float:
     """The noise scale if batches of these sizes had these lengths; NaN if they are the same."""
-    return small * large * (lengths.small - lengths.large) / (large * lengths.large - small * lengths.small or math.nan)
+    if small == large:
+        return math.nan
+    return small * large * (lengths.small - lengths.large) / (large * lengths.large - small * lengths.small)
 
 
 def _with_noise(lengths: Lengths, noise: float) -> float:
