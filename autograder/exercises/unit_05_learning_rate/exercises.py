@@ -262,9 +262,11 @@ class GradientNoiseScale(Exercise[NoiseTrial]):
 
     def trials(self, seed: int, device: str) -> dict[str, NoiseTrial]:
         chance = trial_random(self.id, seed)
+        several = chance.randint(6, 10)
+        size = chance.choice([size for size in range(3, 9) if size != several])  # or one would pass for the other
         windows = {
             "two": (2, 4, 1.0, 1.0),
-            "several": (chance.randint(6, 10), chance.randint(3, 8), 2.0, 1.0),
+            "several": (several, size, 2.0, 1.0),
             "single samples": (16, 1, 0.5, 1.0),
             "negative": (5, 3, 2.0, 0.2),
             "short": (chance.randint(3, 5), 2, 1e-30, 1e-30),

@@ -207,9 +207,7 @@ def _over_length(lengths: Lengths) -> float:
 
 
 def _of_sizes(lengths: Lengths, small: int, large: int) -> float:
-    """The noise scale if batches of these sizes had these lengths; NaN if they are the same."""
-    if small == large:
-        return math.nan
+    """The noise scale if batches of these two different sizes had these lengths."""
     return small * large * (lengths.small - lengths.large) / (large * lengths.large - small * lengths.small)
 
 
@@ -220,14 +218,12 @@ def _with_noise(lengths: Lengths, noise: float) -> float:
 
 def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, Observation]) -> str:
     """How all numbers that were returned follow from the gradients, as a sentence; empty if in no known way."""
-    if not any("value" in observations[name].facts for name in trials):
+    if any("value" not in observations[name].facts for name in trials):
         return ""
     given = {name: (torch.stack(trial.gradients()).double().cpu(), trial.size) for name, trial in trials.items()}
     for words, number in SCALES_IN_WORDS.items():
         if all(_is(observations[name], number(*window)) for name, window in given.items()):
             return words
-    if any("value" not in observations[name].facts for name in trials):
-        return ""
     so_far = list(accumulate((_lengths(*window) for window in given.values()), _both_sums, initial=(0.0, 0.0)))[1:]
     if not any(value_message(observations[name], noise / signal) for name, (noise, signal) in zip(given, so_far, strict=True)):
         return "Your number is made of all windows that your function has been given so far, where that of the last one is due."
@@ -235,9 +231,9 @@ def noise_in_words(trials: Mapping[str, NoiseTrial], observations: Mapping[str, 
 
 
 def _is(seen: Observation, number: float) -> bool:
-    """Whether this number was returned; where a formula gives none, whether none was, or the function raised an error."""
+    """Whether this number was returned, or none where a formula gives none."""
     if math.isnan(number):
-        return seen.failure is not None or (isinstance(value := seen.facts.get("value"), float) and math.isnan(value))
+        return isinstance(value := seen.facts["value"], float) and math.isnan(value)
     return not value_message(seen, number)
 
 
