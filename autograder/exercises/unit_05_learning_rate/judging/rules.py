@@ -169,10 +169,10 @@ RATES_IN_WORDS: dict[str, Formula | tuple[Formula, ...]] = {
         lambda lr, reference, batch: math.sqrt(lr * batch / reference)
     ),
     "The rule sqrt uses 1 + (r - 1)/2 in place of the root of the ratio r.": _by_ratio(sqrt=lambda r: 1 + (r - 1) / 2),
-    "You never lower the rate, although a smaller batch needs a lower one.": _by_ratio(
+    "You never lower the rate, although both rules lower it for a smaller batch.": _by_ratio(
         linear=lambda r: max(1.0, r), sqrt=lambda r: math.sqrt(max(1.0, r))
     ),
-    "You never raise the rate, although a larger batch needs a higher one.": _by_ratio(
+    "You never raise the rate, although both rules raise it for a larger batch.": _by_ratio(
         linear=lambda r: min(1.0, r), sqrt=lambda r: math.sqrt(min(1.0, r))
     ),
     "The rule sqrt scales linearly where the batch is smaller than the reference.": _by_ratio(

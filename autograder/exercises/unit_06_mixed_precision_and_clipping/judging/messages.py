@@ -263,7 +263,7 @@ def calls_message(seen: Observation, due: Observation) -> str:
     calls, windows = seen.facts["scaler_updates"], sum(map(len, due.facts["losses"]))
     if calls == windows:
         return ""
-    return f"On some data your loop calls scaler.update {counted(calls, 'time')} for {counted(windows, 'window')}."
+    return f"In some runs your loop calls scaler.update {counted(calls, 'time')} for {counted(windows, 'window')}."
 
 
 def scale_message(seen: Observation, due: Observation) -> str:

@@ -95,7 +95,7 @@ MOMENTA_IN_WORDS: Mapping[str, Formula | tuple[Formula, ...]] = {
         *_in_16_bits(matched_momentum),
         *(lambda m, n, taken=taken: taken(1 - m, n) for taken in _in_16_bits(lambda left, n: 1 - left ** (1 / n))),
     ),
-    "You return -log(1 - m)/N, which comes close where m/N is small.": lambda m, n: -math.log(1 - m) / n,
+    "You return -log(1 - m)/N, which comes closer as N grows.": lambda m, n: -math.log(1 - m) / n,
     "You return 0 for N > 1, as an exponent of 1 // N makes it: that is rounded down to 0.": lambda m, n: (
         1 - (1 - m) ** (1 // n)
     ),

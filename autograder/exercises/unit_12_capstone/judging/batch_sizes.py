@@ -85,8 +85,8 @@ def side_in_words(trials: Mapping[str, CallTrial], observations: Mapping[str, Ob
 
 
 ASKED = "Which sizes are allowed, and with which model, lines and budget do you measure?"
-TOO_LARGE = f"Wherever you are wrong, your size is too large. {ASKED}"
-TOO_SMALL = f"Wherever you are wrong, your size is too small, or a ValueError is raised although a size fits. {ASKED}"
+TOO_LARGE = f"In each check that you fail, your size is too large. {ASKED}"
+TOO_SMALL = f"In each check that you fail, your size is too small, or a ValueError is raised although a size fits. {ASKED}"
 
 
 def divisors(window: int) -> list[int]:
