@@ -99,8 +99,8 @@ def _of_function(function: FunctionType) -> Iterator[_Place]:
 
 def _used(function: FunctionType) -> dict[str, Any]:
     """What a function refers to by names that are neither its arguments nor its other variables."""
-    names = _names(function.__code__)
-    found = {name: value for name, value in function.__globals__.items() if name in names}
+    names, outside = _names(function.__code__), function.__globals__
+    found = {name: outside[name] for name in sorted(names) if name in outside}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # it is empty so far
             found[name] = cell.cell_contents
@@ -125,7 +125,9 @@ def _itself(value: object) -> object:
 
 
 def _value(function: FunctionType, name: str) -> object:
-    return _used(function).get(name)
+    if name in function.__code__.co_freevars:
+        return _used(function).get(name)
+    return function.__globals__.get(name)
 
 
 def _shared(owner: type, attribute: str) -> object:
