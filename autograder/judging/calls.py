@@ -146,7 +146,7 @@ def judge_calls(
         fitting = [key for key, several in formulas.items() if fits(several, calls)]
         # Of several explanations, one that also explains the calls of other parts contradicts nothing that was seen.
         wider = next((key for key in fitting if fits(formulas[key], trials)), "")
-        # Then one that explains more of the parts that were lost. Errors raised whatever is given tell nothing of when.
+        # After that, one that explains more of the lost parts. A function that always raises an error tells nothing of any.
         return wider or (max(fitting, key=lambda key: _fitted(formulas[key]), default="") if answered else "")
 
     def _fitted(formulas: Formula | tuple[Formula, ...]) -> int:

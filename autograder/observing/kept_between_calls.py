@@ -77,9 +77,8 @@ def _places(function: Callable) -> Iterator[_Place]:
             waiting.extend((used, value) for used, value in _used(one).items() if _is_defined_beside(value, one))
         elif _is(one, type):
             for attribute, value in list(vars(one).items()):
-                inner = (
-                    value.__func__ if _is(value, staticmethod, classmethod) else value.fget if _is(value, property) else value
-                )
+                inner = value.fget if _is(value, property) else value
+                inner = inner.__func__ if _is(inner, staticmethod, classmethod) else inner
                 if _is(inner, FunctionType, _MEMORY):
                     waiting.append((attribute, inner))
                 elif not attribute.startswith("__"):
@@ -91,7 +90,7 @@ def _of_function(function: FunctionType) -> Iterator[_Place]:
     arguments = code.co_varnames[: code.co_argcount]
     given = dict(zip(arguments[len(arguments) - len(defaults) :], defaults, strict=True)) | (function.__kwdefaults__ or {})
     for argument, value in given.items():
-        yield f"the default value of the argument {argument}", functools.partial(_itself, value)
+        yield f"the default value of the argument '{argument}'", functools.partial(_itself, value)
     yield f"an attribute of {function.__name__}", functools.partial(_attributes, function)
     for used in _used(function):
         yield f"{used}, which is defined outside of {function.__name__}", functools.partial(_value, function, used)

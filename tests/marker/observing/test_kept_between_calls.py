@@ -62,7 +62,7 @@ def inside(x=0):
 
 
 KEPT = {
-    "the default value of the argument seen": [default, lambda x: default(x), keyword],
+    "the default value of the argument 'seen'": [default, lambda x: default(x), keyword],
     "an attribute of attribute": [attribute],
     "NUMBER, which is defined outside of number": [number],
     "what remembering remembers of its calls": [remembering],

@@ -5,7 +5,7 @@ import numpy as np
 EXERCISE = "memory_line"
 MISTAKES = ()
 LOST = ("exact", "scattered")
-SAYS = ("Your code changes the default value of the argument all_sizes, so",)
+SAYS = ("Your code changes the default value of the argument 'all_sizes', so",)
 
 
 def memory_line(sizes, bytes, all_sizes=[], all_bytes=[]):

@@ -3,7 +3,7 @@
 EXERCISE = "accumulate_gradient"
 MISTAKES = ()
 LOST = ("equal", "ragged", "clean", "memory")
-SAYS = ("At the first call .grad holds the right gradient", "Your code changes the default value of the argument seen, so")
+SAYS = ("At the first call .grad holds the right gradient", "Your code changes the default value of the argument 'seen', so")
 
 
 def accumulate_gradient(model, loss_fn, micro_batches, seen=[]):
